@@ -1,0 +1,73 @@
+// Command manager is the operator: it keeps GpuInventory objects, a ConfigMap, metrics and Events equal to what the
+// cluster's Nodes say about their GPUs.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/version"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is main with its inputs as arguments. It returns the exit code: 0 after a clean stop, 1 after a failure, 2 for flags
+// that cannot work.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var o options
+	fs := flag.NewFlagSet("manager", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	o.register(fs)
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2 // the flag package has said why
+	case fs.NArg() > 0:
+		_, _ = fmt.Fprintf(stderr, "unexpected argument %q: manager takes flags only, see --help\n", fs.Arg(0))
+		return 2
+	case o.version:
+		_, _ = fmt.Fprintln(stdout, "gpu-inventory-operator", version.Version(), version.Revision())
+		return 0
+	}
+	if err := o.validate(); err != nil {
+		_, _ = fmt.Fprintln(stderr, err)
+		return 2
+	}
+	log := newLogger(&o, stderr)
+	if err := serve(ctx, &o, log); err != nil {
+		log.Error(err, "Stopped")
+		return 1
+	}
+	log.Info("Stopped")
+	return 0
+}
+
+// newLogger is the one logger, for this program and the libraries in it.
+func newLogger(o *options, w io.Writer) logr.Logger {
+	handlerOptions := &slog.HandlerOptions{Level: o.logLevel}
+	var handler slog.Handler = slog.NewJSONHandler(w, handlerOptions)
+	if o.logFormat == "text" {
+		handler = slog.NewTextHandler(w, handlerOptions)
+	}
+	log := logr.FromSlogHandler(handler)
+	ctrl.SetLogger(log)
+	klog.SetLogger(log)
+	return log
+}

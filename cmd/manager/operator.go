@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/configmap"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/leader"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/metrics"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/source"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/status"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/version"
+)
+
+// operator is the parts that have to know each other.
+type operator struct {
+	*options
+	log     logr.Logger
+	elector *leader.Elector
+	board   *inventory.Board
+}
+
+func (op *operator) newManager(cfg *rest.Config) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	if err := v1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	grace := gracePeriod
+	return ctrl.NewManager(cfg, ctrl.Options{
+		Scheme:                  scheme,
+		MapperProvider:          source.RESTMapper,
+		Cache:                   source.CacheOptions(op.target(), gpu.Options{}),
+		Metrics:                 metricsserver.Options{BindAddress: op.metricsAddress, FilterProvider: op.metricsHandler},
+		HealthProbeBindAddress:  op.probeAddress,
+		GracefulShutdownTimeout: &grace,
+		Controller: config.Controller{
+			// Nodes and GpuInventories may stay unreadable for as long as it takes somebody to grant the permission or to
+			// install the CRD; /readyz and the log say so meanwhile.
+			CacheSyncTimeout: 10 * 365 * 24 * time.Hour,
+		},
+	})
+}
+
+// target names the ConfigMap.
+func (op *operator) target() client.ObjectKey {
+	return client.ObjectKey{Namespace: op.namespace, Name: op.configMapName}
+}
+
+// metricsHandler puts our handler, which keeps the text of the inventory series, in the place of the metrics server's
+// own: with series for each of thousands of nodes that one would take several times as long.
+func (op *operator) metricsHandler(*rest.Config, *http.Client) (metricsserver.Filter, error) {
+	state := func() (metrics.State, bool) {
+		inventories, fleet := op.board.Get()
+		return metrics.State{Inventories: inventories, Fleet: fleet}, op.elector.Leading()
+	}
+	collector := metrics.NewCollector(state, op.perNodeMetricsLimit, op.log)
+	return func(log logr.Logger, _ http.Handler) (http.Handler, error) {
+		return metrics.NewHandler(ctrlmetrics.Registry, collector, log), nil
+	}, nil
+}
+
+func (op *operator) addReconcilers(mgr ctrl.Manager) error {
+	build := metrics.BuildInfo{Version: version.Version(), Revision: version.Revision()}
+	recorder, err := metrics.NewRecorder(ctrlmetrics.Registry, build, op.elector.Leading)
+	if err != nil {
+		return err
+	}
+	nodes := source.Nodes{Reader: mgr.GetClient()}
+	inventories := &status.Reconciler{
+		Client: mgr.GetClient(), Nodes: nodes, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
+		Events: mgr.GetEventRecorder(source.FieldOwner),
+	}
+	if err := inventories.SetupWithManager(mgr, controllerOptions()); err != nil {
+		return fmt.Errorf("set up gpuinventory controller: %w", err)
+	}
+	text := &configmap.Reconciler{
+		Client: mgr.GetClient(), Nodes: nodes, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
+		Target: op.target(),
+	}
+	if err := text.SetupWithManager(mgr, controllerOptions()); err != nil {
+		return fmt.Errorf("set up configmap controller: %w", err)
+	}
+	return nil
+}
+
+// controllerOptions bound the backoff: the default goes up to 16 minutes, far too long to wait after an outage has ended.
+func controllerOptions() controller.Options {
+	return controller.Options{
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](100*time.Millisecond, 30*time.Second),
+	}
+}

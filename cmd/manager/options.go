@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// options are the manager's flags.
+type options struct {
+	kubeconfig          string
+	namespace           string
+	configMapName       string
+	leaderElect         bool
+	leaderElectionID    string
+	metricsAddress      string
+	probeAddress        string
+	perNodeMetricsLimit int
+	installCRDs         bool
+	logLevel            slog.Level
+	logFormat           string
+	version             bool
+}
+
+func (o *options) register(fs *flag.FlagSet) {
+	fs.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"),
+		"path of a kubeconfig file for runs outside a cluster; empty: the service account of the pod, else ~/.kube/config (env KUBECONFIG)")
+	fs.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"),
+		"namespace of the ConfigMap and of the Lease (env POD_NAMESPACE)")
+	fs.StringVar(&o.configMapName, "configmap-name", "gpu-node-status",
+		"name of the ConfigMap that holds the inventory as text and JSON")
+	fs.BoolVar(&o.leaderElect, "leader-elect", true,
+		"write only while holding a Lease; false for a single replica")
+	fs.StringVar(&o.leaderElectionID, "leader-election-id", "gpu-inventory-operator",
+		"name of the Lease")
+	fs.StringVar(&o.metricsAddress, "metrics-bind-address", ":8080",
+		"address of the /metrics endpoint; 0 serves none")
+	fs.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081",
+		"address of /healthz and /readyz; 0 serves none")
+	fs.IntVar(&o.perNodeMetricsLimit, "per-node-metrics-limit", 1000,
+		"expose series for each node while there are at most this many GPU nodes; 0 never does")
+	fs.BoolVar(&o.installCRDs, "install-crds", false,
+		"create or update the GpuInventory CRD at start, for runs without the Helm chart; needs the permission to do so")
+	fs.TextVar(&o.logLevel, "log-level", slog.LevelInfo,
+		"debug, info, warn or error")
+	fs.StringVar(&o.logFormat, "log-format", "json",
+		"json or text")
+	fs.BoolVar(&o.version, "version", false,
+		"print the version and exit")
+	fs.Usage = func() { usage(fs) }
+}
+
+// validate reports every flag that cannot work, each with what would.
+func (o *options) validate() error {
+	var errs []error
+	if o.namespace == "" {
+		errs = append(errs, errors.New("--namespace is empty: name the namespace for the ConfigMap and the Lease, or set POD_NAMESPACE"))
+	} else if msgs := validation.IsDNS1123Label(o.namespace); len(msgs) > 0 {
+		errs = append(errs, fmt.Errorf("--namespace %q: %s", o.namespace, strings.Join(msgs, "; ")))
+	}
+	for _, name := range []struct{ flag, value string }{
+		{"configmap-name", o.configMapName}, {"leader-election-id", o.leaderElectionID},
+	} {
+		if msgs := validation.IsDNS1123Subdomain(name.value); len(msgs) > 0 {
+			errs = append(errs, fmt.Errorf("--%s %q: %s", name.flag, name.value, strings.Join(msgs, "; ")))
+		}
+	}
+	if o.perNodeMetricsLimit < 0 {
+		errs = append(errs, fmt.Errorf("--per-node-metrics-limit %d: use 0 for no series by node", o.perNodeMetricsLimit))
+	}
+	if o.logFormat != "json" && o.logFormat != "text" {
+		errs = append(errs, fmt.Errorf("--log-format %q: use json or text", o.logFormat))
+	}
+	return errors.Join(errs...)
+}
+
+func usage(fs *flag.FlagSet) {
+	out := fs.Output()
+	_, _ = io.WriteString(out, "manager keeps GpuInventory objects and a ConfigMap equal to the GPUs of a cluster. It only reads Nodes.\n\nFlags:\n")
+	fs.VisitAll(func(f *flag.Flag) {
+		value := f.DefValue
+		if value == "" {
+			value = `""`
+		}
+		_, _ = fmt.Fprintf(out, "  --%s (default %s)\n        %s\n", f.Name, value, f.Usage)
+	})
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// maxNote is how many characters the API server accepts in spec.note.
+const maxNote = 1024
+
+const scanHelp = `Compute the GPU inventory now, without the operator: from the Nodes of the current context, or from files.
+
+A file is YAML or JSON with Nodes in it, in any number of documents and lists. ResourceSlices beside them say what DRA
+drivers published. Objects of other kinds are skipped.
+
+  kubectl get nodes -o yaml > nodes.yaml
+  kubectl gpuinv scan -f nodes.yaml
+
+-o json and -o yaml print a GpuInventory whose status equals the one that the operator writes for the same Nodes.
+What belongs to a write is left out: observedAt, observedGeneration and the times of conditions.`
+
+func newScan(io streams, target *cluster) *cobra.Command {
+	var files []string
+	var note string
+	output := formatTable
+	cmd := &cobra.Command{
+		Use:   "scan [-f FILE|-]...",
+		Short: "Compute the GPU inventory from Nodes, of the cluster or in files",
+		Long:  scanHelp,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError(cmd, fmt.Errorf("unexpected argument %q: files are given with -f", args[0]))
+			}
+			if n := utf8.RuneCountInString(note); n > maxNote {
+				return usageError(cmd, fmt.Errorf("the note has %d characters, at most %d are allowed", n, maxNote))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var found fleet
+			if len(files) == 0 {
+				if err := target.nodes(cmd.Context(), &found); err != nil {
+					return failure{err}
+				}
+			} else if err := readFiles(files, io.in, &found); err != nil {
+				return err
+			}
+			return output.print(io.out, found.inventory(note), tableOptions{})
+		},
+	}
+	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "`FILE` with Nodes; - is standard input; may be repeated")
+	cmd.Flags().StringVar(&note, "note", "", "`TEXT` for spec.note of the printed GpuInventory")
+	output.register(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,97 @@
+package gpu
+
+import (
+	"strconv"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// Names of attributes. A driver publishes its own under a bare name; other publishers qualify it with the driver's domain.
+var (
+	attrPCI       = []string{"resource.kubernetes.io/pciBusID", "pciBusID", "pciAddr", "pciAddress"}
+	attrParentPCI = []string{"parentPciAddr", "parentPciBusID", "parentPCIBusID"}
+	attrProduct   = []string{"productName", "model"}
+	attrProfile   = []string{"profile", "partitionProfile"}
+	attrHealth    = []string{"healthy", "health"}
+	capacityBytes = []string{"memory", "addressableMemory"}
+)
+
+// readDevice takes from a device what an inventory needs.
+func readDevice(driver string, d *resourcev1.Device) Device {
+	text := func(names ...string) string { return attribute(driver, d, names) }
+	out := Device{
+		Name:       d.Name,
+		Type:       text("type"),
+		UUID:       text("uuid"),
+		ParentUUID: text("parentUUID"),
+		PCIBusID:   text(attrPCI...),
+		ParentPCI:  text(attrParentPCI...),
+		Product:    text(attrProduct...),
+		Profile:    text(attrProfile...),
+		Healthy:    health(text(attrHealth...)),
+		Shared:     d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations,
+	}
+	for _, name := range capacityBytes {
+		for _, key := range []string{name, driver + "/" + name} {
+			if c, ok := d.Capacity[resourcev1.QualifiedName(key)]; ok && out.MemoryMiB == nil {
+				out.MemoryMiB = quantityMiB(c.Value)
+			}
+		}
+	}
+	for _, t := range d.Taints {
+		out.Taints = append(out.Taints, DeviceTaint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
+	}
+	return out
+}
+
+// attribute finds the first of some attributes that a device has, as text.
+func attribute(driver string, d *resourcev1.Device, names []string) string {
+	for _, name := range names {
+		for _, key := range []string{name, driver + "/" + name} {
+			if a, ok := d.Attributes[resourcev1.QualifiedName(key)]; ok {
+				if s := attributeText(a); s != "" {
+					return s
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func attributeText(a resourcev1.DeviceAttribute) string {
+	switch {
+	case a.StringValue != nil:
+		return *a.StringValue
+	case a.VersionValue != nil:
+		return *a.VersionValue
+	case a.BoolValue != nil:
+		return strconv.FormatBool(*a.BoolValue)
+	case a.IntValue != nil:
+		return strconv.FormatInt(*a.IntValue, 10)
+	}
+	return ""
+}
+
+// health reads what drivers say of a device's health. Nil: nothing, or in words that are not known.
+func health(s string) *bool {
+	switch s {
+	case "true", "Healthy", "healthy", "OK":
+		return new(true)
+	case "false", "Unhealthy", "unhealthy":
+		return new(false)
+	}
+	return nil
+}
+
+// blocked reports whether no new claim can get the device.
+func (d Device) blocked() bool {
+	if d.Healthy != nil && !*d.Healthy {
+		return true
+	}
+	for _, t := range d.Taints {
+		if t.Effect == string(resourcev1.DeviceTaintEffectNoSchedule) || t.Effect == string(resourcev1.DeviceTaintEffectNoExecute) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,173 @@
+package inventory
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+)
+
+// Change is one thing that a person may want to hear about, in the words of an Event.
+type Change struct {
+	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
+	Type string
+	// Reason is one of the Event reasons of the API.
+	Reason string
+	// Node is the Node that it is about; empty for a change of many nodes.
+	Node string
+	// Message says what changed, from what to what.
+	Message string
+}
+
+// Changes lists what a person may want to hear about between two statuses, by node name. A status without observedAt has
+// never been written: then every node is new. Equal statuses give none, so a restart reports nothing.
+func Changes(before, after *v1.GpuInventoryStatus) []Change {
+	old := make(map[string]*v1.GpuNode, len(before.Nodes))
+	for i := range before.Nodes {
+		old[before.Nodes[i].Name] = &before.Nodes[i]
+	}
+	var out []Change
+	for i := range after.Nodes {
+		n := &after.Nodes[i]
+		was, ok := old[n.Name]
+		delete(old, n.Name)
+		if ok {
+			out = append(out, nodeChanges(was, n)...)
+			continue
+		}
+		// A row that was left out to save space was a ready node's, and not being listed does not make a node new.
+		if before.NodesOmitted == 0 {
+			out = append(out, normal(v1.EventGpuNodeAdded, n.Name, "%s: %s", n.Name, describe(n)))
+		}
+		if !n.Ready {
+			out = append(out, warning(v1.EventGpuNodeNotReady, n.Name, "%s is not ready: %s", n.Name, why(n)))
+		}
+	}
+	if after.NodesOmitted == 0 {
+		for name, n := range old {
+			out = append(out, normal(v1.EventGpuNodeRemoved, name, "%s: %s", name, describe(n)))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Node, b.Node))
+	})
+	return out
+}
+
+// nodeChanges compares two readings of one node.
+func nodeChanges(was, is *v1.GpuNode) []Change {
+	out := slices.Concat(readyChanges(was, is), countChanges(was, is))
+	switch before, now := factsKnown(was), factsKnown(is); {
+	case before && !now:
+		out = append(out, warning(v1.EventGpuFactsLost, is.Name, "%s: %s; it was %s", is.Name, describe(is), describe(was)))
+	case !before && now:
+		out = append(out, normal(v1.EventGpuFactsRestored, is.Name, "%s: %s", is.Name, describe(is)))
+	}
+	return append(out, healthChanges(was, is)...)
+}
+
+func readyChanges(was, is *v1.GpuNode) []Change {
+	switch {
+	case is.Ready && !was.Ready:
+		return []Change{normal(v1.EventGpuNodeReady, is.Name, "%s is ready again; it was %s", is.Name, was.Reason)}
+	case !is.Ready && (was.Ready || was.Reason != is.Reason):
+		return []Change{warning(v1.EventGpuNodeNotReady, is.Name, "%s is not ready: %s", is.Name, why(is))}
+	default:
+		return nil
+	}
+}
+
+func countChanges(was, is *v1.GpuNode) []Change {
+	switch {
+	case was.GpuCount == nil || is.GpuCount == nil || *was.GpuCount == *is.GpuCount:
+		return nil
+	case *is.GpuCount < *was.GpuCount:
+		return []Change{warning(v1.EventGpuCountDropped, is.Name, "%s has %d GPUs; it had %d", is.Name, *is.GpuCount, *was.GpuCount)}
+	default:
+		return []Change{normal(v1.EventGpuCountIncreased, is.Name, "%s has %d GPUs; it had %d", is.Name, *is.GpuCount, *was.GpuCount)}
+	}
+}
+
+// healthChanges reports withdrawn units of a ready node. A node that is not ready has its own Event, and its units say
+// little: they are frozen, or 0 because the plugin has gone.
+func healthChanges(was, is *v1.GpuNode) []Change {
+	before, now := withdrawnUnits(was), withdrawnUnits(is)
+	switch {
+	case !is.Ready || before == now || !was.Ready && now == 0:
+		return nil
+	case now > before || !was.Ready:
+		return []Change{warning(v1.EventGpusUnhealthy, is.Name, "%s: %d of %d GPU units are not allocatable", is.Name, now, totalUnits(is))}
+	case now == 0:
+		return []Change{normal(v1.EventGpusHealthy, is.Name, "%s: all %d GPU units are allocatable again", is.Name, totalUnits(is))}
+	default:
+		return []Change{normal(v1.EventGpusHealthy, is.Name, "%s: %d of %d GPU units are not allocatable; it was %d", is.Name, now, totalUnits(is), before)}
+	}
+}
+
+// factsKnown reports whether the node's product and count are both read from a live source.
+func factsKnown(n *v1.GpuNode) bool {
+	return n.GpuCount != nil && !productUnknown(n) && !hasSource(n, v1.SourceLastKnown)
+}
+
+// describe names a node's GPUs: "8 x nvidia NVIDIA-H100-80GB-HBM3".
+func describe(n *v1.GpuNode) string {
+	if len(n.Gpus) == 0 {
+		return "GPUs unknown"
+	}
+	parts := make([]string, 0, len(n.Gpus))
+	for _, g := range n.Gpus {
+		count := "unknown number of"
+		if g.Count != nil {
+			count = fmt.Sprintf("%d x", *g.Count)
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %s", count, g.Vendor, cmp.Or(g.Product, "GPUs of unknown product")))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// why is a node's reason with its message.
+func why(n *v1.GpuNode) string {
+	if n.Message == "" {
+		return string(n.Reason)
+	}
+	return fmt.Sprintf("%s: %s", n.Reason, n.Message)
+}
+
+func normal(reason, node, format string, args ...any) Change {
+	return Change{Type: corev1.EventTypeNormal, Reason: reason, Node: node, Message: fmt.Sprintf(format, args...)}
+}
+
+func warning(reason, node, format string, args ...any) Change {
+	return Change{Type: corev1.EventTypeWarning, Reason: reason, Node: node, Message: fmt.Sprintf(format, args...)}
+}
+
+// maxPerReason is how many changes of one kind are reported singly; more become one that names the first few.
+const maxPerReason = 10
+
+// Aggregate joins the changes of a kind when there are more than ten of it, so that a storm is a handful of Events. The
+// changes must be sorted by reason, as Changes returns them.
+func Aggregate(changes []Change) []Change {
+	var out []Change
+	for len(changes) > 0 {
+		n := slices.IndexFunc(changes, func(c Change) bool { return c.Reason != changes[0].Reason })
+		if n < 0 {
+			n = len(changes)
+		}
+		kind := changes[:n]
+		changes = changes[n:]
+		if n <= maxPerReason {
+			out = append(out, kind...)
+			continue
+		}
+		names := make([]string, 0, n)
+		for _, c := range kind {
+			names = append(names, c.Node)
+		}
+		out = append(out, Change{Type: kind[0].Type, Reason: kind[0].Reason, Message: fmt.Sprintf("%d nodes: %s", n, first(names))})
+	}
+	return out
+}

@@ -1,0 +1,131 @@
+package inventory
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+)
+
+func TestChanges(t *testing.T) {
+	because := func(message string) func(*v1.GpuNode) {
+		return func(n *v1.GpuNode) { n.Message = message }
+	}
+	cases := map[string]struct {
+		before, after []v1.GpuNode
+		want          []Change
+	}{
+		"nothing changed": {
+			before: []v1.GpuNode{row("a", 8)}, after: []v1.GpuNode{row("a", 8)},
+		},
+		"a message alone is no news": {
+			before: []v1.GpuNode{row("a", 8, notReady(v1.ReasonNodeNotReady), because("x"))},
+			after:  []v1.GpuNode{row("a", 8, notReady(v1.ReasonNodeNotReady), because("y"))},
+		},
+		"a node comes and is not ready": {
+			after: []v1.GpuNode{row("a", 8, notReady(v1.ReasonNodeStatusUnknown), because("kubelet silent"))},
+			want: []Change{
+				{"Normal", "GpuNodeAdded", "a", "a: 8 x nvidia NVIDIA-H100-80GB-HBM3"},
+				{"Warning", "GpuNodeNotReady", "a", "a is not ready: NodeStatusUnknown: kubelet silent"},
+			},
+		},
+		"a node goes": {
+			before: []v1.GpuNode{row("a", 8, unlabelled)},
+			want:   []Change{{"Normal", "GpuNodeRemoved", "a", "a: unknown number of nvidia GPUs of unknown product"}},
+		},
+		"a node fails": {
+			before: []v1.GpuNode{row("a", 8)}, after: []v1.GpuNode{row("a", 8, notReady(v1.ReasonNodeNotReady))},
+			want: []Change{{"Warning", "GpuNodeNotReady", "a", "a is not ready: NodeNotReady"}},
+		},
+		"a node fails otherwise": {
+			before: []v1.GpuNode{row("a", 8, notReady(v1.ReasonDriverUpgrading))},
+			after:  []v1.GpuNode{row("a", 8, notReady(v1.ReasonDriverUpgradeFailed))},
+			want:   []Change{{"Warning", "GpuNodeNotReady", "a", "a is not ready: DriverUpgradeFailed"}},
+		},
+		"a node recovers": {
+			before: []v1.GpuNode{row("a", 8, notReady(v1.ReasonNodeNotReady))}, after: []v1.GpuNode{row("a", 8)},
+			want: []Change{{"Normal", "GpuNodeReady", "a", "a is ready again; it was NodeNotReady"}},
+		},
+		"a count drops": {
+			before: []v1.GpuNode{row("a", 8)}, after: []v1.GpuNode{row("a", 7)},
+			want: []Change{{"Warning", "GpuCountDropped", "a", "a has 7 GPUs; it had 8"}},
+		},
+		"a count grows": {
+			before: []v1.GpuNode{row("a", 7)}, after: []v1.GpuNode{row("a", 8)},
+			want: []Change{{"Normal", "GpuCountIncreased", "a", "a has 8 GPUs; it had 7"}},
+		},
+		"facts are lost": {
+			before: []v1.GpuNode{row("a", 8)}, after: []v1.GpuNode{row("a", 0, unlabelled)},
+			want: []Change{{"Warning", "GpuFactsLost", "a", "a: unknown number of nvidia GPUs of unknown product; it was 8 x nvidia NVIDIA-H100-80GB-HBM3"}},
+		},
+		"facts that are only remembered are lost": {
+			before: []v1.GpuNode{row("a", 8)}, after: []v1.GpuNode{row("a", 8, lastKnown)},
+			want: []Change{{"Warning", "GpuFactsLost", "a", "a: 8 x nvidia NVIDIA-H100-80GB-HBM3; it was 8 x nvidia NVIDIA-H100-80GB-HBM3"}},
+		},
+		"facts return": {
+			before: []v1.GpuNode{row("a", 0, unlabelled)}, after: []v1.GpuNode{row("a", 8)},
+			want: []Change{{"Normal", "GpuFactsRestored", "a", "a: 8 x nvidia NVIDIA-H100-80GB-HBM3"}},
+		},
+		"GPUs turn unhealthy": {
+			before: []v1.GpuNode{row("a", 8)}, after: []v1.GpuNode{row("a", 8, units("nvidia.com/gpu", 8, 7))},
+			want: []Change{{"Warning", "GpusUnhealthy", "a", "a: 1 of 8 GPU units are not allocatable"}},
+		},
+		"some GPUs recover": {
+			before: []v1.GpuNode{row("a", 8, units("nvidia.com/gpu", 8, 6))}, after: []v1.GpuNode{row("a", 8, units("nvidia.com/gpu", 8, 7))},
+			want: []Change{{"Normal", "GpusHealthy", "a", "a: 1 of 8 GPU units are not allocatable; it was 2"}},
+		},
+		"all GPUs recover": {
+			before: []v1.GpuNode{row("a", 8, units("nvidia.com/gpu", 8, 6))}, after: []v1.GpuNode{row("a", 8)},
+			want: []Change{{"Normal", "GpusHealthy", "a", "a: all 8 GPU units are allocatable again"}},
+		},
+		"units of a node that fails are not news of their own": {
+			before: []v1.GpuNode{row("a", 8)},
+			after:  []v1.GpuNode{row("a", 8, notReady(v1.ReasonNoAllocatableGpu), units("nvidia.com/gpu", 8, 0))},
+			want:   []Change{{"Warning", "GpuNodeNotReady", "a", "a is not ready: NoAllocatableGpu"}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			before, after := Snapshot(tc.before), Snapshot(tc.after)
+			if diff := cmp.Diff(tc.want, Changes(&before, &after)); diff != "" {
+				t.Errorf("Changes() (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestChangesDoNotTakeAnOmittedRowForANewOrALostNode(t *testing.T) {
+	full := Snapshot([]v1.GpuNode{row("a", 8), row("b", 8)})
+	cut := Snapshot([]v1.GpuNode{row("a", 8)})
+	cut.NodesOmitted = 1
+	if got := Changes(&full, &cut); got != nil {
+		t.Errorf("rows left out: %v", got)
+	}
+	if got := Changes(&cut, &full); got != nil {
+		t.Errorf("rows shown again: %v", got)
+	}
+}
+
+func TestAggregateJoinsMoreThanTenOfAKind(t *testing.T) {
+	var none v1.GpuInventoryStatus
+	for _, n := range []int{10, 11} {
+		var rows []v1.GpuNode
+		for i := range n {
+			rows = append(rows, row(fmt.Sprintf("node-%02d", i), 8))
+		}
+		all := Snapshot(rows)
+		got := Aggregate(Changes(&none, &all))
+		if n <= 10 {
+			if len(got) != n {
+				t.Errorf("%d changes became %d", n, len(got))
+			}
+			continue
+		}
+		want := []Change{{"Normal", "GpuNodeAdded", "", "11 nodes: node-00, node-01, node-02, node-03, node-04 and 6 more"}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("Aggregate() (-want +got):\n%s", diff)
+		}
+	}
+}

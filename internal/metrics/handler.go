@@ -1,0 +1,63 @@
+package metrics
+
+import (
+	"net/http"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
+)
+
+// NewHandler serves the metrics of g and those of c, which must not be registered on g, in the text format.
+//
+// With tens of thousands of per-node series the client library spends nearly all of a scrape on checking and encoding
+// what has not changed. Here the collector's text is kept and written as it is. It is not compressed: that would cost
+// more than everything else together.
+func NewHandler(g prometheus.Gatherer, c *Collector, log logr.Logger) http.Handler {
+	others := promhttp.HandlerFor(g, promhttp.HandlerOpts{
+		AcceptedFormats:    []expfmt.Format{expfmt.NewFormat(expfmt.TypeTextPlain)},
+		DisableCompression: true,
+		ErrorHandling:      promhttp.ContinueOnError,
+		ErrorLog:           errorLog{log},
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := &statusWriter{ResponseWriter: w}
+		others.ServeHTTP(status, r)
+		if status.failed {
+			return
+		}
+		inventories, nodes := c.texts.get(c.state())
+		for _, texts := range [][][]byte{inventories, nodes} {
+			for _, text := range texts {
+				if _, err := w.Write(text); err != nil {
+					return // the client has gone
+				}
+			}
+		}
+	})
+}
+
+// statusWriter notes whether the response is an error.
+type statusWriter struct {
+	http.ResponseWriter
+	failed bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(code int) {
+	w.failed = code >= http.StatusBadRequest
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// errorLog takes the errors of the client library, which come ready for print.
+type errorLog struct{ log logr.Logger }
+
+// Println implements promhttp.Logger.
+func (l errorLog) Println(v ...any) {
+	for _, part := range v {
+		if err, ok := part.(error); ok {
+			l.log.Error(err, "Gather metrics")
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/leader"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/metrics"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/source"
+)
+
+// Reconciler keeps the status of every GpuInventory current.
+type Reconciler struct {
+	// Client reads from the cache and writes to the API server.
+	Client client.Client
+	// Nodes gives the GPU nodes.
+	Nodes source.Nodes
+	// Leader says whether this replica may write.
+	Leader *leader.Elector
+	// Events reports changes.
+	Events events.EventRecorder
+	// Metrics counts writes.
+	Metrics *metrics.Recorder
+	// Board gets every answer, written or not.
+	Board *inventory.Board
+	// Now is the clock for the times in a status.
+	Now func() time.Time
+
+	own source.Own[*v1.GpuInventory]
+}
+
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
+// +kubebuilder:rbac:groups=homelab.youngju.dev,resources=gpuinventories,verbs=list;watch
+// +kubebuilder:rbac:groups=homelab.youngju.dev,resources=gpuinventories/status,verbs=patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconcile reads the inventory's Nodes, computes the status and writes it if its content changed.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	term, cancel, leading := r.Leader.Term(ctx)
+	if !leading {
+		return ctrl.Result{}, nil // the source of elections enqueues everything when that changes
+	}
+	defer cancel()
+	result, err := r.update(ctx, term, req.Name)
+	return Finish(r.Metrics, metrics.ControllerGpuInventory, result, err, r.Now())
+}
+
+// update brings one GpuInventory up to date and says what it took.
+func (r *Reconciler) update(ctx, term context.Context, name string) (result string, err error) {
+	var cached v1.GpuInventory
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &cached); apierrors.IsNotFound(err) {
+		r.Board.Put(name, nil)
+		return resultGone, nil
+	} else if err != nil {
+		return "", fmt.Errorf("get gpuinventory %s: %w", name, err)
+	}
+	inv := r.own.Newest(&cached)
+	found, err := r.find(ctx, inv)
+	if err != nil {
+		return "", err
+	}
+	r.Board.Put(name, &found)
+	next, changed := inventory.Next(inv.Status, found, inv.Generation, r.Now())
+	if !changed {
+		return metrics.ResultUnchanged, nil
+	}
+	written, err := r.write(term, inv, next)
+	switch {
+	case apierrors.IsConflict(err):
+		r.own.Forget(client.ObjectKey{Name: name})
+		return metrics.ResultConflict, nil
+	case apierrors.IsNotFound(err):
+		// Deleted meanwhile, or the CRD has gone: the return of either is an event of its own.
+		ctrl.LoggerFrom(ctx).Info("Not written: the object, or its CRD, has been deleted")
+		return resultGone, nil
+	case err != nil:
+		return "", fmt.Errorf("apply status of gpuinventory %s: %w", name, err)
+	}
+	r.own.Wrote(written)
+	changes := inventory.Aggregate(inventory.Changes(&inv.Status, &next))
+	r.report(written, changes)
+	ctrl.LoggerFrom(ctx).Info("Wrote status", "gpuNodes", next.TotalGpuNodes, "readyGpuNodes", next.ReadyGpuNodes, "events", len(changes))
+	return metrics.ResultSuccess, nil
+}
+
+// find computes the content of the inventory's status.
+func (r *Reconciler) find(ctx context.Context, inv *v1.GpuInventory) (v1.GpuInventoryStatus, error) {
+	selector, err := selectorOf(inv)
+	if err != nil {
+		return inventory.Unusable(v1.ConditionReasonInvalidSelector, "spec.nodeSelector cannot be used, nothing was counted: "+err.Error()), nil
+	}
+	rows, err := r.Nodes.Rows(ctx, selector)
+	if err != nil {
+		return v1.GpuInventoryStatus{}, err
+	}
+	return inventory.Snapshot(rows), nil
+}
+
+// write applies the status. The API server refuses an apply without apiVersion and kind, and the resourceVersion makes it
+// refuse the late write of a replica that has lost the lead.
+func (r *Reconciler) write(ctx context.Context, inv *v1.GpuInventory, status v1.GpuInventoryStatus) (*v1.GpuInventory, error) {
+	patch := struct {
+		metav1.TypeMeta `json:",inline"`
+		Metadata        map[string]any        `json:"metadata"`
+		Status          v1.GpuInventoryStatus `json:"status"`
+	}{
+		metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: v1.Kind},
+		map[string]any{"name": inv.Name, "uid": inv.UID, "resourceVersion": inv.ResourceVersion},
+		status,
+	}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return nil, reconcile.TerminalError(fmt.Errorf("encode status: %w", err))
+	}
+	written := &v1.GpuInventory{ObjectMeta: metav1.ObjectMeta{Name: inv.Name}}
+	err = r.Client.Status().Patch(ctx, written, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(source.FieldOwner), client.ForceOwnership)
+	r.Metrics.Wrote(metrics.OutputStatus, err)
+	if err == nil {
+		r.Metrics.Size(metrics.OutputStatus, len(body))
+	}
+	return written, err
+}
+
+// report emits the Events of a write. They name neither version of the object, so that the same news about the same node
+// become one series instead of one Event each.
+func (r *Reconciler) report(inv *v1.GpuInventory, changes []inventory.Change) {
+	regarding := &corev1.ObjectReference{APIVersion: v1.GroupVersion.String(), Kind: v1.Kind, Name: inv.Name, UID: inv.UID}
+	for _, c := range changes {
+		if c.Node == "" {
+			r.Events.Eventf(regarding, nil, c.Type, c.Reason, "Observe", "%s", c.Message)
+			continue
+		}
+		node := &corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: c.Node}
+		r.Events.Eventf(regarding, node, c.Type, c.Reason, "Observe", "%s", c.Message)
+	}
+}

@@ -1,0 +1,38 @@
+// Package version says which build this is.
+package version
+
+import (
+	"runtime/debug"
+)
+
+// override is set by the linker where the build has no version control data, as in an image build.
+var override string
+
+// Version is the module version or the one that the linker set, "devel" when neither is known.
+func Version() string {
+	if override != "" {
+		return override
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+// Revision is the commit that was built, with "+dirty" for a changed tree; empty when not known.
+func Revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	var revision, dirty string
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
+		}
+	}
+	return revision + dirty
+}
