@@ -35,6 +35,7 @@ type operator struct {
 	log     logr.Logger
 	elector *leader.Elector
 	board   *inventory.Board
+	feed    *source.Feed
 }
 
 func (op *operator) newManager(cfg *rest.Config) (ctrl.Manager, error) {
@@ -49,7 +50,7 @@ func (op *operator) newManager(cfg *rest.Config) (ctrl.Manager, error) {
 	return ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                  scheme,
 		MapperProvider:          source.RESTMapper,
-		Cache:                   source.CacheOptions(op.target(), gpu.Options{}),
+		Cache:                   source.CacheOptions(op.target()),
 		Metrics:                 metricsserver.Options{BindAddress: op.metricsAddress, FilterProvider: op.metricsHandler},
 		HealthProbeBindAddress:  op.probeAddress,
 		GracefulShutdownTimeout: &grace,
@@ -85,16 +86,22 @@ func (op *operator) addReconcilers(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	nodes := source.Nodes{Reader: mgr.GetClient()}
+	fleet := source.NewFleet(gpu.Options{ExtraResources: op.extraResources})
+	if op.feed, err = source.NewFeed(mgr.GetConfig(), fleet, source.FeedOptions{DRA: op.dra}, op.log.WithName("feed")); err != nil {
+		return err
+	}
+	if err := mgr.Add(op.feed); err != nil {
+		return fmt.Errorf("add feed: %w", err)
+	}
 	inventories := &status.Reconciler{
-		Client: mgr.GetClient(), Nodes: nodes, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
+		Client: mgr.GetClient(), Fleet: fleet, Feed: op.feed, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
 		Events: mgr.GetEventRecorder(source.FieldOwner),
 	}
 	if err := inventories.SetupWithManager(mgr, controllerOptions()); err != nil {
 		return fmt.Errorf("set up gpuinventory controller: %w", err)
 	}
 	text := &configmap.Reconciler{
-		Client: mgr.GetClient(), Nodes: nodes, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
+		Client: mgr.GetClient(), Fleet: fleet, Feed: op.feed, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
 		Target: op.target(),
 	}
 	if err := text.SetupWithManager(mgr, controllerOptions()); err != nil {

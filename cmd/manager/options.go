@@ -22,6 +22,8 @@ type options struct {
 	metricsAddress      string
 	probeAddress        string
 	perNodeMetricsLimit int
+	dra                 bool
+	extraResources      stringList
 	installCRDs         bool
 	logLevel            slog.Level
 	logFormat           string
@@ -45,6 +47,10 @@ func (o *options) register(fs *flag.FlagSet) {
 		"address of /healthz and /readyz; 0 serves none")
 	fs.IntVar(&o.perNodeMetricsLimit, "per-node-metrics-limit", 1000,
 		"expose series for each node while there are at most this many GPU nodes; 0 never does")
+	fs.BoolVar(&o.dra, "dra", true,
+		"read ResourceSlices when the API server serves them; needs the permission to list and watch them")
+	fs.Var(&o.extraResources, "extra-gpu-resources",
+		"further extended resource names that count as GPUs, comma-separated; example.com/gpu*: a prefix, -example.com/gpu: never counts")
 	fs.BoolVar(&o.installCRDs, "install-crds", false,
 		"create or update the GpuInventory CRD at start, for runs without the Helm chart; needs the permission to do so")
 	fs.TextVar(&o.logLevel, "log-level", slog.LevelInfo,
@@ -90,4 +96,21 @@ func usage(fs *flag.FlagSet) {
 		}
 		_, _ = fmt.Fprintf(out, "  --%s (default %s)\n        %s\n", f.Name, value, f.Usage)
 	})
+}
+
+// stringList is a comma-separated flag.
+type stringList []string
+
+// String implements flag.Value.
+func (l *stringList) String() string { return strings.Join(*l, ",") }
+
+// Set implements flag.Value.
+func (l *stringList) Set(value string) error {
+	*l = nil
+	for item := range strings.SplitSeq(value, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			*l = append(*l, item)
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -21,7 +22,9 @@ func (op *operator) addProbes(mgr ctrl.Manager) error {
 	if err := mgr.AddHealthzCheck("alive", healthz.Ping); err != nil {
 		return fmt.Errorf("add healthz check: %w", err)
 	}
-	synced := func(ctx context.Context) error { return source.Synced(ctx, mgr.GetCache()) }
+	synced := func(ctx context.Context) error {
+		return errors.Join(op.feed.Synced(), source.Synced(ctx, mgr.GetCache()))
+	}
 	if err := mgr.AddReadyzCheck("caches-synced", func(r *http.Request) error { return synced(r.Context()) }); err != nil {
 		return fmt.Errorf("add readyz check: %w", err)
 	}

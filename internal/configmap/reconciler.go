@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/leader"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/metrics"
@@ -40,8 +39,9 @@ type Reconciler struct {
 	Client client.Client
 	// Target names the ConfigMap.
 	Target client.ObjectKey
-	// Nodes gives the GPU nodes.
-	Nodes source.Nodes
+	// Fleet is what the Nodes say, and Feed tells when that changes.
+	Fleet *source.Fleet
+	Feed  *source.Feed
 	// Leader says whether this replica may write.
 	Leader *leader.Elector
 	// Metrics counts writes.
@@ -51,10 +51,10 @@ type Reconciler struct {
 	// Now is the clock for metrics.
 	Now func() time.Time
 
-	own source.Own[*corev1.ConfigMap]
+	own  source.Own[*corev1.ConfigMap]
+	pace source.Pace
 }
 
-// +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
 // +kubebuilder:rbac:groups="",namespace=gpu-inventory,resources=configmaps,resourceNames=gpu-node-status,verbs=create;list;patch;watch
 
 // Reconcile renders the inventory of all Nodes and writes the ConfigMap if its text differs.
@@ -64,38 +64,37 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		return ctrl.Result{}, nil // the source of elections enqueues the key when that changes
 	}
 	defer cancel()
-	result, err := r.update(ctx, term)
-	return status.Finish(r.Metrics, metrics.ControllerConfigMap, result, err, r.Now())
+	outcome, err := r.update(ctx, term)
+	return status.Finish(r.Metrics, metrics.ControllerConfigMap, outcome, err, r.Now())
 }
 
 // update brings the ConfigMap up to date and says what it took.
-func (r *Reconciler) update(ctx, term context.Context) (result string, err error) {
-	rows, err := r.Nodes.Rows(ctx, labels.Everything())
-	if err != nil {
-		return "", err
-	}
-	found := inventory.Snapshot(rows)
+func (r *Reconciler) update(ctx, term context.Context) (status.Outcome, error) {
+	found := inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(labels.Everything())), r.Feed.Synced())
 	r.Board.PutFleet(&found)
 	want, err := Render(&found)
 	if err != nil {
-		return "", reconcile.TerminalError(fmt.Errorf("render configmap %s: %w", r.Target, err))
+		return status.Outcome{}, reconcile.TerminalError(fmt.Errorf("render configmap %s: %w", r.Target, err))
 	}
 	have, err := r.current(ctx)
 	if err != nil {
-		return "", err
+		return status.Outcome{}, err
 	}
 	if upToDate(have, want) {
-		return metrics.ResultUnchanged, nil
+		return status.Equal, nil
+	}
+	if wait := r.pace.Wait(r.Target, r.Now()); wait > 0 {
+		return status.Later(wait), nil
 	}
 	switch err := r.write(term, have, want); {
 	case apierrors.IsConflict(err):
 		r.own.Forget(r.Target)
-		return metrics.ResultConflict, nil
+		return status.Collided, nil
 	case err != nil:
-		return "", explain(r.Target, err)
+		return status.Outcome{}, explain(r.Target, err)
 	}
 	ctrl.LoggerFrom(ctx).Info("Wrote ConfigMap", "target", r.Target, "gpuNodes", len(found.Nodes))
-	return metrics.ResultSuccess, nil
+	return status.Written, nil
 }
 
 // current is the ConfigMap as it is, as far as this process can know; nil when there is none.
@@ -151,6 +150,7 @@ func (r *Reconciler) write(ctx context.Context, have *corev1.ConfigMap, data map
 	}
 	r.Metrics.Size(metrics.OutputConfigMap, len(body))
 	r.own.Wrote(cm)
+	r.pace.Wrote(r.Target, r.Now())
 	return nil
 }
 
@@ -163,27 +163,16 @@ func explain(target client.ObjectKey, err error) error {
 	return err
 }
 
-// SetupWithManager watches Nodes, the ConfigMap itself and elections; every event leads to the one key.
+// SetupWithManager watches the fleet, the ConfigMap itself and elections; every event leads to the one key.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
 	one := func(context.Context) []reconcile.Request { return []reconcile.Request{{NamespacedName: r.Target}} }
 	toOne := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request { return one(ctx) })
 	return ctrl.NewControllerManagedBy(mgr).Named(metrics.ControllerConfigMap).
-		Watches(&corev1.Node{}, toOne, builder.WithPredicates(r.gpuChanges())).
+		WatchesRawSource(r.Feed.Changes(func(ctx context.Context, _ source.Change) []reconcile.Request { return one(ctx) })).
 		Watches(&corev1.ConfigMap{}, toOne, builder.WithPredicates(r.foreignChanges())).
 		WatchesRawSource(r.Leader.Elected(one)).
 		WithOptions(options).
 		Complete(r)
-}
-
-// gpuChanges lets pass the Node events that change what Read says.
-func (r *Reconciler) gpuChanges() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return r.Nodes.IsGPU(e.Object.(*corev1.Node)) },
-		DeleteFunc: func(e event.DeleteEvent) bool { return r.Nodes.IsGPU(e.Object.(*corev1.Node)) },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			return gpu.Changed(e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node), r.Nodes.Options)
-		},
-	}
 }
 
 // foreignChanges lets pass what others did to the ConfigMap: our own writes do not wake us.

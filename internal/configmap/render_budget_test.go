@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
 // fleet has the given number of nodes of each kind, in the order of a status: those that are not ready first.
@@ -141,9 +142,9 @@ func checkKeptRows(t *testing.T, inv *v1.GpuInventoryStatus, data map[string]str
 		t.Fatalf("the table has %d rows, the JSON %d", len(lines), len(doc.Nodes))
 	}
 
-	k, ended := 0, map[need]bool{}
+	k, ended := 0, map[int]bool{}
 	for i := range inv.Nodes {
-		own := needOf(&inv.Nodes[i])
+		own := inventory.Need(&inv.Nodes[i])
 		if k == len(doc.Nodes) || doc.Nodes[k].Name != inv.Nodes[i].Name {
 			ended[own] = true
 			continue
@@ -151,7 +152,7 @@ func checkKeptRows(t *testing.T, inv *v1.GpuInventoryStatus, data map[string]str
 		if got, want := strings.Fields(lines[k])[0], cell(doc.Nodes[k].Name, ""); got != want {
 			t.Fatalf("row %d is %q in the table and %q in the JSON", k, got, want)
 		}
-		for c := needNotReady; c <= own; c++ {
+		for c := range own + 1 {
 			if ended[c] {
 				t.Fatalf("row %s of need %d stayed, a row of need %d before it did not", doc.Nodes[k].Name, own, c)
 			}
@@ -163,7 +164,7 @@ func checkKeptRows(t *testing.T, inv *v1.GpuInventoryStatus, data map[string]str
 	}
 	// Where rows of one need were left out, none of a lesser need may stay, wherever it stands.
 	for i := range doc.Nodes {
-		for c := range needOf(&doc.Nodes[i]) {
+		for c := range inventory.Need(&doc.Nodes[i]) {
 			if ended[c] {
 				t.Fatalf("row %s stayed although rows of need %d were left out", doc.Nodes[i].Name, c)
 			}

@@ -59,7 +59,8 @@ var collectors = []func(*reader){
 }
 
 // Read says what a Node and its DRA devices tell about the node's GPUs. It returns false when there is no evidence of
-// GPUs. Equal inputs give equal readings: no clock, no heartbeat and no map order takes part.
+// GPUs: then the row says no more than whether and why the Node is not ready, for a node that is remembered to have had
+// GPUs, and the evidence is what was seen and does not count. Equal inputs give equal readings: no clock, no heartbeat and no map order takes part.
 func Read(in Input, opts Options) (Reading, bool) {
 	if in.Node == nil {
 		return Reading{}, false
@@ -70,7 +71,9 @@ func Read(in Input, opts Options) (Reading, bool) {
 		collect(r)
 	}
 	if len(r.strength) == 0 {
-		return Reading{}, false
+		row := v1.GpuNode{Name: in.Node.Name, Unschedulable: in.Node.Spec.Unschedulable || in.Node.DeletionTimestamp != nil}
+		r.judge(&row)
+		return Reading{Row: row, Evidence: r.sorted()}, false
 	}
 	row := r.decide()
 	return Reading{Row: row, Evidence: r.sorted()}, true

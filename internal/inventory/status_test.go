@@ -90,6 +90,8 @@ func TestUnusableCountsNothing(t *testing.T) {
 	}
 }
 
+var testTime = time.Unix(1_700_000_000, 0)
+
 // roundTrip is what the API server makes of a status.
 func roundTrip(t *testing.T, s v1.GpuInventoryStatus) v1.GpuInventoryStatus {
 	t.Helper()

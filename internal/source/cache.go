@@ -12,19 +12,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
-// CacheOptions is what the manager caches: of Nodes what gpu.Read looks at, every GpuInventory, and the one ConfigMap
-// that the operator keeps.
-func CacheOptions(configMap client.ObjectKey, options gpu.Options) cache.Options {
+// CacheOptions is what the manager caches: every GpuInventory, and the one ConfigMap that the operator keeps. Nodes are the
+// Feed's.
+func CacheOptions(configMap client.ObjectKey) cache.Options {
 	return cache.Options{
-		DefaultTransform:         cache.TransformStripManagedFields(),
-		DefaultWatchErrorHandler: logWatchError,
+		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultWatchErrorHandler: onWatchError(map[string]string{
+			"*v1.GpuInventory": "GpuInventories", "*v1.ConfigMap": "ConfigMaps",
+		}),
 		// A read of a kind that nobody watches is a mistake; it must not start a cluster-wide watch in silence.
 		ReaderFailOnMissingInformer: true,
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Node{}: {Transform: reduceNode(options)},
 			&corev1.ConfigMap{}: {
 				Namespaces: map[string]cache.Config{configMap.Namespace: {}},
 				// One name, so that the permission can name it too.
@@ -34,24 +34,14 @@ func CacheOptions(configMap client.ObjectKey, options gpu.Options) cache.Options
 	}
 }
 
-func reduceNode(options gpu.Options) func(any) (any, error) {
-	return func(obj any) (any, error) {
-		if node, ok := obj.(*corev1.Node); ok { // a tombstone is none
-			gpu.Reduce(node, options)
-		}
-		return obj, nil
-	}
-}
-
-// Synced returns nil when every kind that the inventory is made from or written to has been read once. Otherwise the
-// error says which kind is missing and, where it is known, why.
+// Synced returns nil when what the operator writes to has been read once. Otherwise the error says which kind is missing
+// and, where it is known, why.
 func Synced(ctx context.Context, c cache.Cache) error {
 	var errs []error
 	for _, kind := range []struct {
 		name string
 		obj  client.Object
 	}{
-		{"Nodes", &corev1.Node{}},
 		{"GpuInventories", &v1.GpuInventory{}},
 		{"the ConfigMap", &corev1.ConfigMap{}},
 	} {

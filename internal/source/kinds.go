@@ -9,12 +9,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// RESTMapper maps the kinds that the operator reads and writes to their resources. Nodes and ConfigMaps are what they
-// have always been, so that the operator starts while the API server is away; only what a CRD brings is asked for, and
-// found when it comes.
+// RESTMapper maps the kinds that the manager's client reads and writes to their resources. ConfigMaps are what they have
+// always been, so that the operator starts while the API server is away; only what a CRD brings is asked for, and found
+// when it comes.
 func RESTMapper(cfg *rest.Config, httpClient *http.Client) (meta.RESTMapper, error) {
 	core := meta.NewDefaultRESTMapper(nil)
-	core.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
 	core.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
 	served, err := apiutil.NewDynamicRESTMapper(cfg, httpClient)
 	if err != nil {

@@ -2,29 +2,36 @@ package source
 
 import (
 	"context"
-	"strings"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	toolscache "k8s.io/client-go/tools/cache"
-
-	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
 const crdMissing = "the GpuInventory CRD is not installed; install the chart with crds.install=true, or run with --install-crds"
 
 // logWatchError says what stands in the way of a watch and what to do about it. The watch is tried again, with backoff,
 // whatever the reason.
-func logWatchError(ctx context.Context, r *toolscache.Reflector, err error) {
-	log := logr.FromContextOrDiscard(ctx).WithValues("type", r.TypeDescription())
+func logWatchError(log logr.Logger, kind string, err error) {
+	const message = "Cannot watch, trying again"
 	switch {
-	case apierrors.IsNotFound(err) && strings.HasSuffix(r.TypeDescription(), v1.Kind):
-		log.Error(err, "Cannot watch: "+crdMissing)
+	case apierrors.IsNotFound(err) && kind == "GpuInventories":
+		log.Error(err, message, "cause", crdMissing)
 	case apierrors.IsForbidden(err):
-		log.Error(err, "Cannot watch: not allowed to; see the roles of the chart")
+		log.Error(err, message, "cause", "not allowed to; see the roles of the chart")
 	case apierrors.IsUnauthorized(err):
-		log.Error(err, "Cannot watch: not authenticated; see the kubeconfig, or the service account's token")
+		log.Error(err, message, "cause", "not authenticated; see the kubeconfig, or the service account's token")
+	case apierrors.IsResourceExpired(err):
+		log.V(1).Info(message, "error", err.Error()) // what was read is too old to go on from, which happens
 	default:
-		toolscache.DefaultWatchErrorHandler(ctx, r, err)
+		log.Error(err, message)
+	}
+}
+
+// onWatchError is logWatchError for the caches of the manager.
+func onWatchError(kinds map[string]string) toolscache.WatchErrorHandlerWithContext {
+	return func(ctx context.Context, r *toolscache.Reflector, err error) {
+		kind := kinds[r.TypeDescription()]
+		logWatchError(logr.FromContextOrDiscard(ctx).WithValues("kind", kind), kind, err)
 	}
 }

@@ -26,8 +26,9 @@ import (
 type Reconciler struct {
 	// Client reads from the cache and writes to the API server.
 	Client client.Client
-	// Nodes gives the GPU nodes.
-	Nodes source.Nodes
+	// Fleet is what the Nodes say, and Feed tells when that changes.
+	Fleet *source.Fleet
+	Feed  *source.Feed
 	// Leader says whether this replica may write.
 	Leader *leader.Elector
 	// Events reports changes.
@@ -39,74 +40,76 @@ type Reconciler struct {
 	// Now is the clock for the times in a status.
 	Now func() time.Time
 
-	own source.Own[*v1.GpuInventory]
+	own  source.Own[*v1.GpuInventory]
+	pace source.Pace
 }
 
-// +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
 // +kubebuilder:rbac:groups=homelab.youngju.dev,resources=gpuinventories,verbs=list;watch
 // +kubebuilder:rbac:groups=homelab.youngju.dev,resources=gpuinventories/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile reads the inventory's Nodes, computes the status and writes it if its content changed.
+// Reconcile computes the status and writes it if its content changed.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	term, cancel, leading := r.Leader.Term(ctx)
 	if !leading {
 		return ctrl.Result{}, nil // the source of elections enqueues everything when that changes
 	}
 	defer cancel()
-	result, err := r.update(ctx, term, req.Name)
-	return Finish(r.Metrics, metrics.ControllerGpuInventory, result, err, r.Now())
+	outcome, err := r.update(ctx, term, req.Name)
+	return Finish(r.Metrics, metrics.ControllerGpuInventory, outcome, err, r.Now())
 }
 
 // update brings one GpuInventory up to date and says what it took.
-func (r *Reconciler) update(ctx, term context.Context, name string) (result string, err error) {
+func (r *Reconciler) update(ctx, term context.Context, name string) (Outcome, error) {
+	key := client.ObjectKey{Name: name}
 	var cached v1.GpuInventory
-	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &cached); apierrors.IsNotFound(err) {
+	if err := r.Client.Get(ctx, key, &cached); apierrors.IsNotFound(err) {
 		r.Board.Put(name, nil)
-		return resultGone, nil
+		return Gone, nil
 	} else if err != nil {
-		return "", fmt.Errorf("get gpuinventory %s: %w", name, err)
+		return Outcome{}, fmt.Errorf("get gpuinventory %s: %w", name, err)
 	}
 	inv := r.own.Newest(&cached)
-	found, err := r.find(ctx, inv)
-	if err != nil {
-		return "", err
-	}
+	found := r.find(inv)
 	r.Board.Put(name, &found)
-	next, changed := inventory.Next(inv.Status, found, inv.Generation, r.Now())
+	fitting, err := inventory.Fit(found, inventory.MaxBytes)
+	if err != nil {
+		return Outcome{}, reconcile.TerminalError(err)
+	}
+	next, changed := inventory.Next(inv.Status, fitting, inv.Generation, r.Now())
 	if !changed {
-		return metrics.ResultUnchanged, nil
+		return Equal, nil
+	}
+	if wait := r.pace.Wait(key, r.Now()); wait > 0 {
+		return Later(wait), nil
 	}
 	written, err := r.write(term, inv, next)
 	switch {
 	case apierrors.IsConflict(err):
-		r.own.Forget(client.ObjectKey{Name: name})
-		return metrics.ResultConflict, nil
+		r.own.Forget(key)
+		return Collided, nil
 	case apierrors.IsNotFound(err):
 		// Deleted meanwhile, or the CRD has gone: the return of either is an event of its own.
 		ctrl.LoggerFrom(ctx).Info("Not written: the object, or its CRD, has been deleted")
-		return resultGone, nil
+		return Gone, nil
 	case err != nil:
-		return "", fmt.Errorf("apply status of gpuinventory %s: %w", name, err)
+		return Outcome{}, fmt.Errorf("apply status of gpuinventory %s: %w", name, err)
 	}
 	r.own.Wrote(written)
+	r.pace.Wrote(key, r.Now())
 	changes := inventory.Aggregate(inventory.Changes(&inv.Status, &next))
 	r.report(written, changes)
 	ctrl.LoggerFrom(ctx).Info("Wrote status", "gpuNodes", next.TotalGpuNodes, "readyGpuNodes", next.ReadyGpuNodes, "events", len(changes))
-	return metrics.ResultSuccess, nil
+	return Written, nil
 }
 
 // find computes the content of the inventory's status.
-func (r *Reconciler) find(ctx context.Context, inv *v1.GpuInventory) (v1.GpuInventoryStatus, error) {
+func (r *Reconciler) find(inv *v1.GpuInventory) v1.GpuInventoryStatus {
 	selector, err := selectorOf(inv)
 	if err != nil {
-		return inventory.Unusable(v1.ConditionReasonInvalidSelector, "spec.nodeSelector cannot be used, nothing was counted: "+err.Error()), nil
+		return inventory.Unusable(v1.ConditionReasonInvalidSelector, "spec.nodeSelector cannot be used, nothing was counted: "+err.Error())
 	}
-	rows, err := r.Nodes.Rows(ctx, selector)
-	if err != nil {
-		return v1.GpuInventoryStatus{}, err
-	}
-	return inventory.Snapshot(rows), nil
+	return inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(selector)), r.Feed.Synced())
 }
 
 // write applies the status. The API server refuses an apply without apiVersion and kind, and the resourceVersion makes it

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// flagDefinition matches the registration of a flag: its name and its default.
-var flagDefinition = regexp.MustCompile(`fs\.\w+Var\(&o\.\w+, "([a-z-]+)", (.+),\n`)
+// flagDefinition matches the registration of a flag: its name and its default, which a flag of a type of its own lacks.
+var flagDefinition = regexp.MustCompile(`fs\.\w*Var\(&o\.\w+, "([a-z-]+)",(?: (.+),)?\n`)
 
 // managerFlags are the names and default values, as Go expressions, of the manager's flags.
 func managerFlags(t *testing.T) map[string]string {
@@ -47,8 +47,11 @@ func TestArgsSayWhatTheValuesSay(t *testing.T) {
 		"metrics":   map[string]any{"perNodeLimit": 2000000},
 		"log":       map[string]any{"level": "warn", "format": "text"},
 		"extraArgs": []any{"--log-level=debug"},
+		"dra":       map[string]any{"enabled": false},
+
+		"extraGpuResources": []any{"example.com/gpu", "-example.com/sub"},
 	}).Args, " ")
-	want := "--configmap-name=cm --per-node-metrics-limit=2000000 --log-level=warn --log-format=text --log-level=debug"
+	want := "--configmap-name=cm --per-node-metrics-limit=2000000 --dra=false --extra-gpu-resources=example.com/gpu,-example.com/sub --log-level=warn --log-format=text --log-level=debug"
 	if args != want {
 		t.Errorf("args = %s, want %s", args, want)
 	}

@@ -42,6 +42,25 @@ func TestRoleNamesTheConfigMapOfTheValues(t *testing.T) {
 	}
 }
 
+func TestAFeatureThatIsOffHasNoPermission(t *testing.T) {
+	cases := map[string]struct {
+		values map[string]any
+		word   string
+	}{
+		"DRA": {map[string]any{"dra": map[string]any{"enabled": false}}, "resourceslices"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if on := strings.Join(names(grants(render(t, nil))), "\n"); !strings.Contains(on, tc.word) {
+				t.Fatalf("granted by default: %s, want %s in it", on, tc.word)
+			}
+			if off := strings.Join(names(grants(operatorRoles(render(t, tc.values)))), "\n"); strings.Contains(off, tc.word) {
+				t.Errorf("granted without the feature: %s", off)
+			}
+		})
+	}
+}
+
 func TestNoRoleHasWildcardsOrSecrets(t *testing.T) {
 	for name, values := range valueFiles(t) {
 		t.Run(name, func(t *testing.T) {

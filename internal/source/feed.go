@@ -1,0 +1,96 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+)
+
+// Feed keeps a Fleet current from an API server. It is a Runnable of the manager, on leaders and standbys alike, so that a
+// standby takes over warm.
+type Feed struct {
+	fleet *Fleet
+	log   logr.Logger
+	core  corev1client.CoreV1Interface
+	nodes *sink[*corev1.Node, evidence]
+	dra   *draFeed
+}
+
+// FeedOptions say what to read.
+type FeedOptions struct {
+	// DRA reads ResourceSlices when the API server serves them.
+	DRA bool
+}
+
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
+
+// NewFeed is a Feed for fleet.
+func NewFeed(cfg *rest.Config, fleet *Fleet, o FeedOptions, log logr.Logger) (*Feed, error) {
+	core, err := corev1client.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("create client: %w", err)
+	}
+	f := &Feed{fleet: fleet, log: log, core: core}
+	f.nodes = &sink[*corev1.Node, evidence]{
+		reduce: func(n *corev1.Node) *evidence { return pack(n, fleet.options) },
+		key:    func(n *corev1.Node) string { return n.Name },
+		set:    fleet.setNode, remove: fleet.removeNode, replace: fleet.replaceNodes,
+	}
+	if o.DRA {
+		if f.dra, err = newDRAFeed(cfg, fleet, log); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// Start implements manager.Runnable.
+func (f *Feed) Start(ctx context.Context) error {
+	var running sync.WaitGroup
+	running.Go(func() { f.watchNodes().run(ctx, f.log) })
+	if f.dra != nil {
+		running.Go(func() { f.dra.run(ctx) })
+	}
+	running.Wait()
+	return nil
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (f *Feed) NeedLeaderElection() bool { return false }
+
+func (f *Feed) watchNodes() watched {
+	return watched{
+		plural: "Nodes", object: &corev1.Node{}, sink: f.nodes,
+		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			return f.core.Nodes().List(ctx, o)
+		},
+		watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return f.core.Nodes().Watch(ctx, o)
+		},
+	}
+}
+
+// Synced returns nil when every input has been read once. Otherwise the error says which is missing.
+func (f *Feed) Synced() error {
+	errs := []error{f.nodesSynced()}
+	if f.dra != nil {
+		errs = append(errs, f.dra.synced())
+	}
+	return errors.Join(errs...)
+}
+
+func (f *Feed) nodesSynced() error {
+	if f.nodes.synced.Load() {
+		return nil
+	}
+	return errors.New("Nodes not read yet") //nolint:staticcheck // a kind has a capital
+}

@@ -1,0 +1,165 @@
+package source
+
+import (
+	"reflect"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+)
+
+// Fleet is what the Nodes say now, one reading for each, kept current by the watches. It tells its listeners when a
+// reading changes; heartbeats end before that.
+type Fleet struct {
+	options gpu.Options
+
+	mu      sync.RWMutex
+	nodes   map[string]*node
+	devices map[string]*gpu.Devices
+	listen  []func(Change)
+}
+
+// node is one Node: what was kept of it, and what that says.
+type node struct {
+	*evidence
+	row   v1.GpuNode
+	isGPU bool
+}
+
+// Change is a change of one node's part in any inventory.
+type Change struct {
+	// Before and After are the labels under which the node was and is counted; nil: it was not, or is not.
+	Before, After labels.Labels
+	// Row is true when what the node says of its GPUs differs.
+	Row bool
+}
+
+// Concerns reports whether the change can alter the inventory of the Nodes that a selector selects.
+func (c Change) Concerns(selector labels.Selector) bool {
+	was := c.Before != nil && selector.Matches(c.Before)
+	is := c.After != nil && selector.Matches(c.After)
+	return was != is || is && c.Row
+}
+
+// NewFleet is an empty fleet.
+func NewFleet(options gpu.Options) *Fleet {
+	return &Fleet{options: options, nodes: map[string]*node{}}
+}
+
+// OnChange calls f for each change. Call it before Run; f must return quickly.
+func (f *Fleet) OnChange(listener func(Change)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listen = append(f.listen, listener)
+}
+
+// Rows has one row for each selected Node with GPUs, in no particular order. Rows share memory with the fleet and must
+// not be changed.
+func (f *Fleet) Rows(selector labels.Selector) []v1.GpuNode {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var rows []v1.GpuNode
+	for _, n := range f.nodes {
+		if n.isGPU && selector.Matches(n.labels) {
+			rows = append(rows, n.row)
+		}
+	}
+	return rows
+}
+
+// setNode takes a Node that was added or has changed.
+func (f *Fleet) setNode(e *evidence) {
+	f.mu.Lock()
+	before := f.nodes[e.name]
+	if before != nil && before.equal(e) {
+		f.mu.Unlock()
+		return
+	}
+	after := f.read(e)
+	f.nodes[e.name] = after
+	f.mu.Unlock()
+	f.tell(changeOf(before, after))
+}
+
+func (f *Fleet) removeNode(name string) {
+	f.mu.Lock()
+	before := f.nodes[name]
+	delete(f.nodes, name)
+	f.mu.Unlock()
+	f.tell(changeOf(before, nil))
+}
+
+// replaceNodes takes the whole list, after which no other Node exists.
+func (f *Fleet) replaceNodes(list []*evidence) {
+	f.mu.Lock()
+	gone := f.nodes
+	f.nodes = make(map[string]*node, len(list))
+	var changes []Change
+	for _, e := range list {
+		before := gone[e.name]
+		delete(gone, e.name)
+		if before != nil && before.equal(e) {
+			f.nodes[e.name] = before
+			continue
+		}
+		after := f.read(e)
+		f.nodes[e.name] = after
+		changes = append(changes, changeOf(before, after))
+	}
+	for _, before := range gone {
+		changes = append(changes, changeOf(before, nil))
+	}
+	f.mu.Unlock()
+	f.tell(changes...)
+}
+
+// setDevices takes the DRA devices of all Nodes; nil: none published, or not known.
+func (f *Fleet) setDevices(devices map[string]*gpu.Devices) {
+	f.mu.Lock()
+	old := f.devices
+	f.devices = devices
+	var changes []Change
+	for name, before := range f.nodes {
+		if reflect.DeepEqual(old[name], devices[name]) {
+			continue
+		}
+		after := f.read(before.evidence)
+		f.nodes[name] = after
+		changes = append(changes, changeOf(before, after))
+	}
+	f.mu.Unlock()
+	f.tell(changes...)
+}
+
+// read computes what a Node says. The lock must be held.
+func (f *Fleet) read(e *evidence) *node {
+	reading, ok := gpu.Read(gpu.Input{Node: e.node(), Devices: f.devices[e.name]}, f.options)
+	return &node{evidence: e, row: reading.Row, isGPU: ok}
+}
+
+func (f *Fleet) tell(changes ...Change) {
+	f.mu.RLock()
+	listeners := f.listen
+	f.mu.RUnlock()
+	for _, c := range changes {
+		if c.Before == nil && c.After == nil {
+			continue
+		}
+		for _, listen := range listeners {
+			listen(c)
+		}
+	}
+}
+
+func changeOf(before, after *node) (c Change) {
+	if before != nil && before.isGPU {
+		c.Before = before.labels
+	}
+	if after != nil && after.isGPU {
+		c.After = after.labels
+	}
+	c.Row = c.Before == nil || c.After == nil || !reflect.DeepEqual(before.row, after.row)
+	return c
+}

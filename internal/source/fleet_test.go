@@ -1,0 +1,260 @@
+package source
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+)
+
+func gpuNode(name string, labels map[string]string) *corev1.Node {
+	units := corev1.ResourceList{"cpu": resource.MustParse("64"), "nvidia.com/gpu": resource.MustParse("8")}
+	n := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: "1", Labels: map[string]string{
+			"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.count": "8",
+		}},
+		Status: corev1.NodeStatus{Capacity: units, Allocatable: units.DeepCopy(), Conditions: []corev1.NodeCondition{
+			{Type: corev1.NodeReady, Status: corev1.ConditionTrue},
+		}},
+	}
+	for k, v := range labels {
+		n.Labels[k] = v
+	}
+	return n
+}
+
+func selector(t *testing.T, s string) labels.Selector {
+	t.Helper()
+	parsed, err := labels.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
+
+func TestFleetTellsWhoIsConcerned(t *testing.T) {
+	notReady := func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }
+	noGPUs := func(n *corev1.Node) { n.Labels, n.Status = nil, corev1.NodeStatus{} }
+	relabel := func(n *corev1.Node) { n.Labels["pool"] = "green" }
+	heartbeat := func(n *corev1.Node) {
+		n.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(time.Unix(1, 0))
+		n.ResourceVersion = "2"
+		n.Status.Images = []corev1.ContainerImage{{Names: []string{"x"}}}
+	}
+	cases := map[string]struct {
+		before, after func(*corev1.Node) // nil: as it is
+		gone, added   bool
+		want          []string // of the selectors below
+	}{
+		"a node comes":                      {added: true, want: []string{"", "pool=blue"}},
+		"a node goes":                       {gone: true, want: []string{"", "pool=blue"}},
+		"a node fails":                      {after: notReady, want: []string{"", "pool=blue"}},
+		"a heartbeat":                       {after: heartbeat},
+		"a node moves to another pool":      {after: relabel, want: []string{"pool=blue", "pool=green"}},
+		"a node loses its GPUs":             {after: noGPUs, want: []string{"", "pool=blue"}},
+		"a node gets GPUs":                  {before: noGPUs, want: []string{"", "pool=blue"}},
+		"a node without GPUs does anything": {before: noGPUs, after: func(n *corev1.Node) { noGPUs(n); n.Spec.Unschedulable = true }},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			var told []Change
+			f := NewFleet(gpu.Options{})
+			f.OnChange(func(c Change) { told = append(told, c) })
+			node := func(mod func(*corev1.Node)) *evidence {
+				n := gpuNode("a", map[string]string{"pool": "blue"})
+				if mod != nil {
+					mod(n)
+				}
+				return pack(n, gpu.Options{})
+			}
+			if !tc.added {
+				f.setNode(node(tc.before))
+				told = nil
+			}
+			if tc.gone {
+				f.removeNode("a")
+			} else {
+				f.setNode(node(tc.after))
+			}
+			var got []string
+			for _, s := range []string{"", "pool=blue", "pool=green"} {
+				for _, c := range told {
+					if c.Concerns(selector(t, s)) {
+						got = append(got, s)
+					}
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("concerned selectors (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAHeartbeatIsNotReadAnew(t *testing.T) {
+	f := NewFleet(gpu.Options{})
+	f.setNode(pack(gpuNode("a", nil), gpu.Options{}))
+	before := f.nodes["a"]
+	beat := gpuNode("a", nil)
+	beat.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(time.Unix(1, 0))
+	f.setNode(pack(beat, gpu.Options{}))
+	if f.nodes["a"] != before {
+		t.Error("the node was read anew")
+	}
+}
+
+// TestAHeartbeatCostsLittle counts allocations rather than time. Reading the node anew would add some hundred.
+func TestAHeartbeatCostsLittle(t *testing.T) {
+	f := NewFleet(gpu.Options{})
+	f.setNode(pack(gpuNode("a", nil), gpu.Options{}))
+	beats := make([]*corev1.Node, 200)
+	for i := range beats {
+		beats[i] = gpuNode("a", nil)
+	}
+	i := 0
+	allocations := testing.AllocsPerRun(len(beats)-1, func() {
+		f.setNode(pack(beats[i], gpu.Options{}))
+		i++
+	})
+	if allocations > 20 {
+		t.Errorf("a heartbeat makes %.0f allocations, want at most 20", allocations)
+	}
+}
+
+func TestReplaceTellsOnlyWhatDiffers(t *testing.T) {
+	f := NewFleet(gpu.Options{})
+	packed := func(name string) *evidence { return pack(gpuNode(name, nil), gpu.Options{}) }
+	f.replaceNodes([]*evidence{packed("a"), packed("b"), packed("c")})
+	var told int
+	f.OnChange(func(Change) { told++ })
+	f.replaceNodes([]*evidence{packed("a"), packed("b"), packed("d")})
+	if told != 2 {
+		t.Errorf("told of %d changes, want that c went and d came", told)
+	}
+	if got := len(f.Rows(labels.Everything())); got != 3 {
+		t.Errorf("%d rows, want 3", got)
+	}
+}
+
+func TestDevicesComeAndGo(t *testing.T) {
+	f := NewFleet(gpu.Options{})
+	bare := gpuNode("a", nil)
+	bare.Labels, bare.Status.Capacity, bare.Status.Allocatable = nil, nil, nil
+	f.setNode(pack(bare, gpu.Options{}))
+	if rows := f.Rows(labels.Everything()); rows != nil {
+		t.Fatalf("a node without evidence has a row: %v", rows)
+	}
+	f.setDevices(map[string]*gpu.Devices{"a": {Pools: []gpu.Pool{{
+		Driver: "gpu.nvidia.com", Name: "a", Slices: 1, WantSlices: 1,
+		Devices: []gpu.Device{{Name: "gpu-0", Type: "gpu", UUID: "GPU-0"}},
+	}}}})
+	if rows := f.Rows(labels.Everything()); len(rows) != 1 || *rows[0].GpuCount != 1 {
+		t.Errorf("rows with a device: %+v", rows)
+	}
+	f.setDevices(nil)
+	if rows := f.Rows(labels.Everything()); rows != nil {
+		t.Errorf("rows without the device: %v", rows)
+	}
+}
+
+// TestPackingLosesNothing reads every known case packed and not.
+func TestPackingLosesNothing(t *testing.T) {
+	files, err := filepath.Glob("../gpu/testdata/corpus/*.yaml")
+	if err != nil || len(files) < 100 {
+		t.Fatalf("%d cases found: %v", len(files), err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for document := range strings.SplitSeq(string(content), "\n---") {
+			var node corev1.Node
+			if err := yaml.Unmarshal([]byte(document), &node); err != nil || node.Kind != "Node" {
+				continue
+			}
+			want, wantOK := gpu.Read(gpu.Input{Node: node.DeepCopy()}, gpu.Options{})
+			once := pack(node.DeepCopy(), gpu.Options{})
+			got, ok := gpu.Read(gpu.Input{Node: once.node()}, gpu.Options{})
+			if ok != wantOK || !reflect.DeepEqual(want.Row, got.Row) {
+				t.Errorf("%s (-typed +packed):\n%s", filepath.Base(file), cmp.Diff(want.Row, got.Row))
+			}
+			if again := pack(once.node(), gpu.Options{}); !once.equal(again) {
+				t.Errorf("%s: packing twice makes another", filepath.Base(file))
+			}
+		}
+	}
+}
+
+func TestPackedLabels(t *testing.T) {
+	packed := packLabels(map[string]string{"b": "2", "a": "1", "empty": ""})
+	for key, want := range map[string]string{"a": "1", "b": "2", "empty": "", "none": ""} {
+		if got := packed.Get(key); got != want {
+			t.Errorf("Get(%q) = %q, want %q", key, got, want)
+		}
+		if got := packed.Has(key); got != (key != "none") {
+			t.Errorf("Has(%q) = %v", key, got)
+		}
+	}
+	if !selector(t, "a=1,!none,empty").Matches(packed) {
+		t.Error("a selector does not match")
+	}
+}
+
+func TestASinkTakesListsTransformedAndNot(t *testing.T) {
+	var kept []string
+	s := &sink[*corev1.Node, string]{
+		reduce: func(n *corev1.Node) *string {
+			if n.Name == "none" {
+				return nil
+			}
+			return &n.Name
+		},
+		key: func(n *corev1.Node) string { return n.Name },
+		set: func(name *string) { kept = append(kept, *name) }, remove: func(name string) { kept = append(kept, "-"+name) },
+		replace: func(names []*string) {
+			kept = nil
+			for _, n := range names {
+				kept = append(kept, *n)
+			}
+		},
+	}
+	named := func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
+	transformed, err := s.Transformer()(named("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing, err := s.Transformer()(named("none"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Replace([]any{named("a"), transformed, nothing}, "1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{s.Add(named("c")), s.Update(named("none")), s.Delete(named("a"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c", "-none", "-a"}, kept); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	if !s.synced.Load() {
+		t.Error("not synced after a list")
+	}
+	if err := s.Add(toolscache.DeletedFinalStateUnknown{}); err == nil {
+		t.Error("an object of another type is taken")
+	}
+}
