@@ -173,8 +173,8 @@ type GpuInventoryStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	ReadyGpus *int32 `json:"readyGpus,omitempty"`
 
-	// freeGpus is the number of whole GPUs that nobody holds, on ready schedulable nodes. Absent while it is not known who
-	// holds GPUs.
+	// freeGpus is the number of whole GPUs that nobody holds, on ready schedulable nodes: 0 without such a node. Absent while
+	// it is not known who holds GPUs, or how many there are.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	FreeGpus *int32 `json:"freeGpus,omitempty"`

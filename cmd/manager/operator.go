@@ -72,7 +72,7 @@ func (op *operator) target() client.ObjectKey {
 func (op *operator) metricsHandler(*rest.Config, *http.Client) (metricsserver.Filter, error) {
 	state := func() (metrics.State, bool) {
 		inventories, fleet := op.board.Get()
-		return metrics.State{Inventories: inventories, Fleet: fleet}, op.elector.Leading()
+		return metrics.State{Inventories: inventories, Fleet: fleet, Pools: op.board.Pools()}, op.elector.Leading()
 	}
 	collector := metrics.NewCollector(state, op.perNodeMetricsLimit, op.log)
 	return func(log logr.Logger, _ http.Handler) (http.Handler, error) {
@@ -86,22 +86,24 @@ func (op *operator) addReconcilers(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	fleet := source.NewFleet(gpu.Options{ExtraResources: op.extraResources})
+	fleet := source.NewFleet(gpu.Options{ExtraResources: op.extraResources}, op.allocation)
 	if op.feed, err = source.NewFeed(mgr.GetConfig(), fleet, source.FeedOptions{DRA: op.dra}, op.log.WithName("feed")); err != nil {
 		return err
 	}
+	seeder := &source.Seeder{Reader: mgr.GetAPIReader(), Fleet: fleet}
+	op.elector.OnLost(seeder.Reset)
 	if err := mgr.Add(op.feed); err != nil {
 		return fmt.Errorf("add feed: %w", err)
 	}
 	inventories := &status.Reconciler{
-		Client: mgr.GetClient(), Fleet: fleet, Feed: op.feed, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
+		Client: mgr.GetClient(), Fleet: fleet, Feed: op.feed, Seeder: seeder, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
 		Events: mgr.GetEventRecorder(source.FieldOwner),
 	}
 	if err := inventories.SetupWithManager(mgr, controllerOptions()); err != nil {
 		return fmt.Errorf("set up gpuinventory controller: %w", err)
 	}
 	text := &configmap.Reconciler{
-		Client: mgr.GetClient(), Fleet: fleet, Feed: op.feed, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
+		Client: mgr.GetClient(), Fleet: fleet, Feed: op.feed, Seeder: seeder, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
 		Target: op.target(),
 	}
 	if err := text.SetupWithManager(mgr, controllerOptions()); err != nil {

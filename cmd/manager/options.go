@@ -22,6 +22,7 @@ type options struct {
 	metricsAddress      string
 	probeAddress        string
 	perNodeMetricsLimit int
+	allocation          bool
 	dra                 bool
 	extraResources      stringList
 	installCRDs         bool
@@ -47,8 +48,10 @@ func (o *options) register(fs *flag.FlagSet) {
 		"address of /healthz and /readyz; 0 serves none")
 	fs.IntVar(&o.perNodeMetricsLimit, "per-node-metrics-limit", 1000,
 		"expose series for each node while there are at most this many GPU nodes; 0 never does")
+	fs.BoolVar(&o.allocation, "allocation", true,
+		"read Pods, and ResourceClaims, to tell who holds GPUs; needs the permission to list and watch them")
 	fs.BoolVar(&o.dra, "dra", true,
-		"read ResourceSlices when the API server serves them; needs the permission to list and watch them")
+		"read what DRA drivers publish when the API server serves it; needs the permission to list and watch it")
 	fs.Var(&o.extraResources, "extra-gpu-resources",
 		"further extended resource names that count as GPUs, comma-separated; example.com/gpu*: a prefix, -example.com/gpu: never counts")
 	fs.BoolVar(&o.installCRDs, "install-crds", false,

@@ -19,7 +19,7 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// pageSize is how many Nodes one request asks for, as kubectl does.
+// pageSize is how many objects one request asks for, as kubectl does.
 const pageSize = 500
 
 // cluster is the API server to read from, from the kubeconfig that kubectl uses.
@@ -51,29 +51,43 @@ func (c *cluster) inventory(ctx context.Context, name string) (*v1.GpuInventory,
 	return &inv, nil
 }
 
-// nodes adds every Node to the fleet, page by page. When the list has changed so much meanwhile that the next page is
-// gone, it starts again and asks for one piece.
+// nodes adds every Node to the fleet.
 func (c *cluster) nodes(ctx context.Context, into *fleet) error {
 	client, err := c.client("/api", corev1.SchemeGroupVersion)
 	if err != nil {
 		return err
 	}
-	options := metav1.ListOptions{Limit: pageSize}
-	for {
+	err = pages(metav1.ListOptions{}, func(options *metav1.ListOptions) (next string, err error) {
 		var list corev1.NodeList
-		err := client.Get().Resource("nodes").VersionedParams(&options, metav1.ParameterCodec).Do(ctx).Into(&list)
-		if apierrors.IsResourceExpired(err) && options.Continue != "" {
-			options = metav1.ListOptions{}
-			*into = fleet{}
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("list nodes: %w", err)
+		if err := client.Get().Resource("nodes").VersionedParams(options, metav1.ParameterCodec).Do(ctx).Into(&list); err != nil {
+			return "", err
 		}
 		for i := range list.Items {
 			into.addNode(&list.Items[i])
 		}
-		if options.Continue = list.Continue; options.Continue == "" {
+		return list.Continue, nil
+	}, func() { into.nodes = nil })
+	if err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	return nil
+}
+
+// pages reads a list page by page. When the list has changed so much meanwhile that the next page is gone, it has what was
+// read forgotten and asks again, for one piece.
+func pages(options metav1.ListOptions, read func(*metav1.ListOptions) (next string, err error), forget func()) error {
+	options.Limit = pageSize
+	for {
+		next, err := read(&options)
+		if apierrors.IsResourceExpired(err) && options.Continue != "" {
+			options.Limit, options.Continue = 0, ""
+			forget()
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if options.Continue = next; next == "" {
 			return nil
 		}
 	}

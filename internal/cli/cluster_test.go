@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -55,18 +56,33 @@ func problem(code int, reason metav1.StatusReason, message string) metav1.Status
 	}
 }
 
+// noDRA is the answer of a server that serves nothing of DRA.
+func noDRA(*http.Request) (code int, body any) {
+	return 404, problem(404, metav1.StatusReasonNotFound, "the server could not find the requested resource")
+}
+
 func homelabNodes(t *testing.T) corev1.NodeList {
+	t.Helper()
+	var nodes corev1.NodeList
+	if err := yaml.Unmarshal(homelabNodesText(t), &nodes); err != nil {
+		t.Fatal(err)
+	}
+	nodes.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}
+	return nodes
+}
+
+// homelabNodesText is the homelab's list of Nodes without the empty one of Pods, which a scan of a cluster does not read.
+func homelabNodesText(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile(homelab)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list corev1.NodeList
-	if err := yaml.Unmarshal(text, &list); err != nil {
-		t.Fatal(err)
+	nodes, _, ok := bytes.Cut(text, []byte("\n---\n"))
+	if !ok {
+		t.Fatalf("%s is one document", homelab)
 	}
-	list.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}
-	return list
+	return append(nodes, '\n')
 }
 
 func TestScanOfAClusterReadsTheNodesPageByPage(t *testing.T) {
@@ -103,14 +119,14 @@ func TestScanOfAClusterReadsTheNodesPageByPage(t *testing.T) {
 	for name, answer := range cases {
 		t.Run(name, func(t *testing.T) {
 			kubeconfig := apiServer(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/api/v1/nodes" {
-					t.Errorf("request for %s", r.URL.Path)
+				code, body := noDRA(r)
+				if r.URL.Path == nodesPath {
+					code, body = answer(r)
 				}
-				code, body := answer(r)
 				respond(t, w, code, body)
 			}, "good")
 			got := scan(t, "", "--kubeconfig", kubeconfig)
-			if diff := cmp.Diff(scan(t, "", "-f", homelab), got); diff != "" {
+			if diff := cmp.Diff(scan(t, string(homelabNodesText(t)), "-f", "-"), got); diff != "" {
 				t.Errorf("inventory from a file and from a cluster (-file +cluster):\n%s", diff)
 			}
 		})
@@ -118,7 +134,13 @@ func TestScanOfAClusterReadsTheNodesPageByPage(t *testing.T) {
 }
 
 func TestContextChoosesTheCluster(t *testing.T) {
-	kubeconfig := apiServer(t, func(w http.ResponseWriter, _ *http.Request) { respond(t, w, 200, homelabNodes(t)) }, "other")
+	kubeconfig := apiServer(t, func(w http.ResponseWriter, r *http.Request) {
+		code, body := noDRA(r)
+		if r.URL.Path == nodesPath {
+			code, body = 200, homelabNodes(t)
+		}
+		respond(t, w, code, body)
+	}, "other")
 	t.Setenv("KUBECONFIG", kubeconfig)
 	if code, stdout, stderr := run(t, "", "scan", "--context", "good"); code != 0 || !strings.Contains(stdout, "4 GPU nodes") {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)

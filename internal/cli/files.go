@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/cli/manifest"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
 
 // stdinFile stands for standard input where a file name is expected.
@@ -39,7 +40,7 @@ func readFiles(names []string, stdin io.Reader, into *fleet) error {
 // fileScan reads files one after the other.
 type fileScan struct {
 	fleet *fleet
-	seen  map[string]manifest.Place // by kind and name
+	seen  map[string]manifest.Place // by kind, namespace and name
 	files []fileSummary
 }
 
@@ -76,58 +77,115 @@ func (s *fileScan) read(name string, stdin io.Reader) error {
 		return s.object(o)
 	})
 	file.emptyList = stats.EmptyList
+	for _, kind := range stats.EmptyLists {
+		s.fleet.known.Pods = s.fleet.known.Pods || kind == kindPod
+		s.fleet.known.Claims = s.fleet.known.Claims || isClaim(kind)
+		_, name, _ := strings.Cut(kind, " ")
+		file.kinds[name] += 0
+	}
 	s.files = append(s.files, file)
 	return err
 }
 
 // object adds what counts to the fleet and skips the rest.
 func (s *fileScan) object(o manifest.Object) error {
-	toSlice := sliceVersions[o.APIVersion]
-	switch {
-	case isNode(o):
-		node := new(corev1.Node)
-		if err := s.decode(o, node); err != nil {
-			return err
-		}
-		s.fleet.addNode(node)
-	case o.Kind == "ResourceSlice" && toSlice != nil:
-		slice, err := toSlice(s, o)
-		if err != nil {
-			return err
-		}
-		s.fleet.slices = append(s.fleet.slices, slice)
+	read := kinds[o.APIVersion+" "+o.Kind]
+	if read == nil {
+		return nil
 	}
+	return read(s, o)
+}
+
+// kinds read the objects that count, by apiVersion and kind.
+var kinds = map[string]func(*fileScan, manifest.Object) error{
+	"v1 Node":                               readNode,
+	kindPod:                                 readPod,
+	"resource.k8s.io/v1 ResourceSlice":      sliceFrom(func(in *resourcev1.ResourceSlice) resourcev1.ResourceSlice { return *in }),
+	"resource.k8s.io/v1beta2 ResourceSlice": sliceFrom(gpu.FromV1beta2),
+	"resource.k8s.io/v1beta1 ResourceSlice": sliceFrom(gpu.FromV1beta1),
+	"resource.k8s.io/v1 ResourceClaim":      claimFrom(func(in *resourcev1.ResourceClaim) resourcev1.ResourceClaim { return *in }),
+	"resource.k8s.io/v1beta2 ResourceClaim": claimFrom(holders.FromV1beta2),
+	"resource.k8s.io/v1beta1 ResourceClaim": claimFrom(holders.FromV1beta1),
+}
+
+const kindPod = "v1 Pod"
+
+func isClaim(kind string) bool {
+	return strings.HasPrefix(kind, "resource.k8s.io/") && strings.HasSuffix(kind, " ResourceClaim")
+}
+
+func readNode(s *fileScan, o manifest.Object) error {
+	node := new(corev1.Node)
+	if err := s.decode(o, node); err != nil {
+		return err
+	}
+	s.fleet.addNode(node)
 	return nil
 }
 
-// sliceVersions read a ResourceSlice, by its apiVersion.
-var sliceVersions = map[string]func(*fileScan, manifest.Object) (resourcev1.ResourceSlice, error){
-	"resource.k8s.io/v1":      sliceFrom(func(in *resourcev1.ResourceSlice) resourcev1.ResourceSlice { return *in }),
-	"resource.k8s.io/v1beta2": sliceFrom(gpu.FromV1beta2),
-	"resource.k8s.io/v1beta1": sliceFrom(gpu.FromV1beta1),
+// readPod reads a Pod. One that holds nothing may be anything, such as a Pod that was never created and has no name.
+func readPod(s *fileScan, o manifest.Object) error {
+	pod := new(corev1.Pod)
+	if err := manifest.Decode(o, pod); err != nil {
+		return err
+	}
+	// Without a phase no server has seen it: it is a manifest, and says nothing about who is there.
+	s.fleet.known.Pods = s.fleet.known.Pods || pod.Status.Phase != ""
+	if !s.fleet.addPod(pod) {
+		return nil
+	}
+	return s.once(o, pod.Namespace)
 }
 
-func sliceFrom[T any](convert func(*T) resourcev1.ResourceSlice) func(*fileScan, manifest.Object) (resourcev1.ResourceSlice, error) {
-	return func(s *fileScan, o manifest.Object) (resourcev1.ResourceSlice, error) {
+func sliceFrom[T any](convert func(*T) resourcev1.ResourceSlice) func(*fileScan, manifest.Object) error {
+	return func(s *fileScan, o manifest.Object) error {
 		in := new(T)
 		if err := s.decode(o, in); err != nil {
-			return resourcev1.ResourceSlice{}, err
+			return err
 		}
-		return convert(in), nil
+		s.fleet.slices = append(s.fleet.slices, convert(in))
+		return nil
 	}
 }
 
-// decode decodes an object that counts. Two of the same name would be counted twice.
+func claimFrom[T any](convert func(*T) resourcev1.ResourceClaim) func(*fileScan, manifest.Object) error {
+	return func(s *fileScan, o manifest.Object) error {
+		in := new(T)
+		if err := manifest.Decode(o, in); err != nil {
+			return err
+		}
+		s.fleet.known.Claims = true
+		claim := convert(in)
+		if !s.fleet.addClaim(&claim) {
+			return nil
+		}
+		return s.once(o, claim.Namespace)
+	}
+}
+
+// decode decodes an object of no namespace that counts.
 func (s *fileScan) decode(o manifest.Object, into any) error {
+	if err := s.once(o, ""); err != nil {
+		return err
+	}
+	return manifest.Decode(o, into)
+}
+
+// once refuses an object that is there twice: it would be counted twice.
+func (s *fileScan) once(o manifest.Object, namespace string) error {
 	if o.Name == "" {
 		return fmt.Errorf("%s: a %s without metadata.name", o.Place, o.Kind)
 	}
-	id := o.Kind + "/" + o.Name
+	name := o.Name
+	if namespace != "" {
+		name = namespace + "/" + name
+	}
+	id := o.Kind + "/" + name
 	if first, twice := s.seen[id]; twice {
-		return fmt.Errorf("%s: the %s %q is there twice, first in %s", o.Place, o.Kind, o.Name, first)
+		return fmt.Errorf("%s: the %s %q is there twice, first in %s", o.Place, o.Kind, name, first)
 	}
 	s.seen[id] = o.Place
-	return manifest.Decode(o, into)
+	return nil
 }
 
 func isNode(o manifest.Object) bool { return o.APIVersion == "v1" && o.Kind == "Node" }

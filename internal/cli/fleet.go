@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
@@ -17,12 +18,49 @@ const defaultName = "cluster"
 type fleet struct {
 	nodes  []*corev1.Node
 	slices []resourcev1.ResourceSlice
+	pods   []holders.Holding
+	claims []holders.Claim
+	// known says whether all pods and claims have been read.
+	known inventory.Known
 }
 
 // addNode takes the Node over and keeps what an inventory needs: a Node's list of images alone can be larger.
 func (f *fleet) addNode(node *corev1.Node) {
 	gpu.Reduce(node, gpu.Options{})
 	f.nodes = append(f.nodes, node)
+}
+
+// addPod keeps what the Pod holds. It reports whether that is anything.
+func (f *fleet) addPod(pod *corev1.Pod) bool {
+	h, ok := holders.OfPod(pod, gpu.Options{})
+	if ok {
+		f.pods = append(f.pods, h)
+	}
+	return ok
+}
+
+// addClaim keeps what the ResourceClaim holds. It reports whether that is anything.
+func (f *fleet) addClaim(claim *resourcev1.ResourceClaim) bool {
+	c, ok := holders.OfClaim(claim, gpu.Options{})
+	if ok {
+		f.claims = append(f.claims, c)
+	}
+	return ok
+}
+
+// held adds up what pods and claims hold.
+func (f *fleet) held(devices map[string]*gpu.Devices) holders.Held {
+	tally := holders.NewTally(gpu.Options{})
+	for node, d := range devices {
+		tally.SetDevices(node, d)
+	}
+	for _, h := range f.pods {
+		tally.Add(h)
+	}
+	for _, c := range f.claims {
+		tally.AddClaim(c)
+	}
+	return tally.Held()
 }
 
 // inventory is the GpuInventory that the operator would keep for this fleet, without what belongs to a write.
@@ -38,6 +76,6 @@ func (f *fleet) inventory(note string) *v1.GpuInventory {
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: v1.Kind},
 		ObjectMeta: metav1.ObjectMeta{Name: defaultName},
 		Spec:       v1.GpuInventorySpec{Note: note},
-		Status:     inventory.Snapshot(rows),
+		Status:     inventory.Snapshot(inventory.WithAllocated(rows, f.held(devices), f.known)),
 	}
 }

@@ -66,7 +66,7 @@ func newRoot(io streams) *cobra.Command {
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(usageError)
 	target.register(root.PersistentFlags())
-	root.AddCommand(newStatus(io, &target), newScan(io, &target), newVersion(io))
+	root.AddCommand(newStatus(io, &target), addWhyFlag(newScan(io, &target), io, &target), newWhy(io, &target), newVersion(io))
 	return root
 }
 

@@ -46,7 +46,7 @@ func TestRunExitsWith0WhenThereIsAnAnswer(t *testing.T) {
 	}{
 		"a file":                   {"", []string{"scan", "-f", homelab}, "4 GPU nodes (0 ready)"},
 		"standard input":           {nodeA, []string{"scan", "-f", "-"}, "0 GPU nodes (0 ready)"},
-		"an empty list of Nodes":   {emptyList, []string{"scan", "-f", "-"}, "0 GPU nodes (0 ready), 0 GPUs (0 ready, free unknown)"},
+		"an empty list of Nodes":   {emptyList, []string{"scan", "-f", "-"}, "0 GPU nodes (0 ready), 0 GPUs (0 ready, 0 free)"},
 		"an empty list beside":     {emptyList, []string{"scan", "-f", homelab, "-f", "-"}, "4 GPU nodes"},
 		"other kinds beside":       {nodeA + "---\n" + service + "---\n" + pod, []string{"scan", "-f", "-"}, "0 GPU nodes"},
 		"a file of Pods beside":    {pod, []string{"scan", "-f", "-", "-f", homelab}, "4 GPU nodes"},

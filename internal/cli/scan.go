@@ -12,11 +12,15 @@ const maxNote = 1024
 
 const scanHelp = `Compute the GPU inventory now, without the operator: from the Nodes of the current context, or from files.
 
-A file is YAML or JSON with Nodes in it, in any number of documents and lists. ResourceSlices beside them say what DRA
-drivers published. Objects of other kinds are skipped.
+A file is YAML or JSON with Nodes in it, in any number of documents and lists. Beside them, ResourceSlices say what DRA
+drivers published; Pods and ResourceClaims, of all namespaces, say who holds GPUs. Objects of other kinds are skipped.
 
   kubectl get nodes -o yaml > nodes.yaml
   kubectl gpuinv scan -f nodes.yaml
+  kubectl get nodes,pods -A -o yaml | kubectl gpuinv scan -f -
+
+Without Pods it is not known what is free. From a cluster they are read with --pods alone, since there may be very many;
+ResourceSlices are read where they are served and may be listed.
 
 -o json and -o yaml print a GpuInventory whose status equals the one that the operator writes for the same Nodes.
 What belongs to a write is left out: observedAt, observedGeneration and the times of conditions.`
@@ -24,6 +28,7 @@ What belongs to a write is left out: observedAt, observedGeneration and the time
 func newScan(io streams, target *cluster) *cobra.Command {
 	var files []string
 	var note string
+	var pods bool
 	output := formatTable
 	cmd := &cobra.Command{
 		Use:   "scan [-f FILE|-]...",
@@ -40,18 +45,20 @@ func newScan(io streams, target *cluster) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var found fleet
-			if len(files) == 0 {
-				if err := target.nodes(cmd.Context(), &found); err != nil {
-					return failure{err}
+			if len(files) > 0 {
+				if err := readFiles(files, io.in, &found); err != nil {
+					return err
 				}
-			} else if err := readFiles(files, io.in, &found); err != nil {
-				return err
+			} else if err := target.scan(cmd.Context(), pods, io.err, &found); err != nil {
+				return failure{err}
 			}
 			return output.print(io.out, found.inventory(note), tableOptions{})
 		},
 	}
 	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "`FILE` with Nodes; - is standard input; may be repeated")
 	cmd.Flags().StringVar(&note, "note", "", "`TEXT` for spec.note of the printed GpuInventory")
+	cmd.Flags().BoolVar(&pods, "pods", false, "also read the Pods and ResourceClaims of the cluster: who holds GPUs, what is free")
+	cmd.MarkFlagsMutuallyExclusive("pods", "filename")
 	output.register(cmd.Flags())
 	return cmd
 }

@@ -3,13 +3,11 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
@@ -77,20 +75,14 @@ func object(t *testing.T, text []byte) (out map[string]any) {
 }
 
 func TestScanPrintsWhatTheOperatorWritesWithoutWhatBelongsToTheWrite(t *testing.T) {
-	text, err := os.ReadFile(homelab)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var nodes corev1.NodeList
-	if err := yaml.Unmarshal(text, &nodes); err != nil {
-		t.Fatal(err)
-	}
+	nodes := homelabNodes(t)
 	var rows []v1.GpuNode
 	for i := range nodes.Items {
 		if r, ok := gpu.Read(gpu.Input{Node: &nodes.Items[i]}, gpu.Options{}); ok {
 			rows = append(rows, r.Row)
 		}
 	}
+	rows = inventory.WithAllocated(rows, nil, inventory.Known{Pods: true})
 	written, _ := inventory.Next(v1.GpuInventoryStatus{}, inventory.Snapshot(rows), 1, time.Unix(1_800_000_000, 0))
 	body, err := json.Marshal(written)
 	if err != nil {
@@ -115,10 +107,7 @@ func TestScanPrintsWhatTheOperatorWritesWithoutWhatBelongsToTheWrite(t *testing.
 }
 
 func TestScanReadsTheSameFromEveryFormAndOrder(t *testing.T) {
-	text, err := os.ReadFile(homelab)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := homelabNodesText(t)
 	items := object(t, text)["items"].([]any)
 	var documents, objects, reversed []string
 	for _, item := range items {
@@ -134,7 +123,7 @@ func TestScanReadsTheSameFromEveryFormAndOrder(t *testing.T) {
 		objects = append(objects, string(asJSON))
 		reversed = append([]string{string(asJSON)}, reversed...)
 	}
-	want := scan(t, "", "-f", homelab)
+	want := scan(t, string(text), "-f", "-")
 	for name, stdin := range map[string]string{
 		"documents":    strings.Join(documents, "---\n"),
 		"CRLF":         strings.ReplaceAll(string(text), "\n", "\r\n"),

@@ -48,6 +48,7 @@ func writeTable(out *bytes.Buffer, inv *v1.GpuInventory, options tableOptions) {
 	writeSummary(&text, inv, options)
 	writeConditions(&text, s.Conditions, options)
 	writeProducts(&text, s.Products, options)
+	writeResources(&text, s.Resources, options)
 	writeNodes(&text, s, options)
 	out.Write(text.Bytes())
 	if slices.Contains(strings.Fields(text.String()), unknownMark) {
@@ -132,6 +133,27 @@ func writeProducts(out *bytes.Buffer, products []v1.ProductSummary, options tabl
 	g.write(out, len(g.header), options.colour)
 }
 
+// writeResources prints what is held and free in the units that the scheduler counts, once that is known of any.
+func writeResources(out *bytes.Buffer, resources []v1.ResourceSummary, options tableOptions) {
+	if !slices.ContainsFunc(resources, func(r v1.ResourceSummary) bool { return r.Allocated != nil }) {
+		return
+	}
+	g := grid{header: []string{"RESOURCE", "CAPACITY", "ALLOCATABLE", "HELD", "FREE"}}
+	for _, r := range resources {
+		name, cut := shorten(printable(r.Name), productWidth)
+		row := gridRow{cells: []cell{{text: name}}}
+		if cut {
+			row.below = []cell{{text: printable(r.Name)}}
+		}
+		for _, n := range []*int64{&r.Capacity, &r.Allocatable, r.Allocated, r.Free} {
+			row.cells = append(row.cells, cell{text: mark(n)})
+		}
+		g.rows = append(g.rows, row)
+	}
+	out.WriteByte('\n')
+	g.write(out, len(g.header), options.colour)
+}
+
 func writeNodes(out *bytes.Buffer, s *v1.GpuInventoryStatus, options tableOptions) {
 	nodes := s.Nodes
 	if options.problemsOnly {
@@ -167,9 +189,9 @@ func number(n *int32) string {
 	return strconv.Itoa(int(*n))
 }
 
-func mark(n *int32) string {
+func mark[N int32 | int64](n *N) string {
 	if n == nil {
 		return unknownMark
 	}
-	return strconv.Itoa(int(*n))
+	return strconv.FormatInt(int64(*n), 10)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,18 +11,21 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// nodeColumns are the columns of the nodes' table. The first fixedColumns are always there; of the others, as many as fit
-// the width. What does not fit stands below the row.
-var nodeColumns = []struct {
+// nodeColumn is a column of the nodes' table.
+type nodeColumn struct {
 	title string
 	value func(*v1.GpuNode) string
-	// below says whether a value is worth a place below the row.
+	// below says whether a value is worth a place below the row, where the column finds none in it.
 	below func(*v1.GpuNode) bool
-}{
+}
+
+// nodeColumns are the columns of the nodes' table. The first fixedColumns are always there; of the others, as many as fit
+// the width. What does not fit stands below the row.
+var nodeColumns = []nodeColumn{
 	{"NODE", func(n *v1.GpuNode) string { return n.Name }, nil},
 	{"STATUS", func(n *v1.GpuNode) string { return string(n.Reason) }, nil},
 	{"GPUS", func(n *v1.GpuNode) string { return mark(n.GpuCount) }, nil},
-	{"PRODUCT", products, func(n *v1.GpuNode) bool { return products(n) != unknownMark }},
+	{productTitle, products, func(n *v1.GpuNode) bool { return products(n) != unknownMark }},
 	{"MIB/GPU", memories, func(n *v1.GpuNode) bool { return memories(n) != unknownMark }},
 	{"MODE", func(n *v1.GpuNode) string { return orElse(string(n.WorkloadMode), unknownMark) },
 		func(n *v1.GpuNode) bool { return n.WorkloadMode != v1.WorkloadModeContainer && n.WorkloadMode != "" }},
@@ -29,21 +33,36 @@ var nodeColumns = []struct {
 		func(n *v1.GpuNode) bool { return n.Sharing != v1.SharingNone && n.Sharing != "" }},
 }
 
+// heldColumn says how many of a node's units are held, once that is known of any node.
+var heldColumn = nodeColumn{"HELD", held, func(n *v1.GpuNode) bool { return len(n.Resources) == 1 && anyHeld(n.Resources[0]) }}
+
 const (
-	fixedColumns  = 3
-	productColumn = 3
+	fixedColumns = 3
+	productTitle = "PRODUCT"
 )
 
+// columnsFor are the columns that some nodes need.
+func columnsFor(nodes []v1.GpuNode) []nodeColumn {
+	known := slices.ContainsFunc(nodes, func(n v1.GpuNode) bool {
+		return slices.ContainsFunc(n.Resources, func(r v1.NodeResource) bool { return r.Allocated != nil })
+	})
+	if !known {
+		return nodeColumns
+	}
+	return slices.Insert(slices.Clone(nodeColumns), fixedColumns, heldColumn)
+}
+
 func writeNodeRows(out *bytes.Buffer, nodes []v1.GpuNode, options tableOptions) {
+	all := columnsFor(nodes)
 	var g grid
-	for _, c := range nodeColumns {
+	for _, c := range all {
 		g.header = append(g.header, c.title)
 	}
 	for i := range nodes {
 		var cells []cell
-		for c := range nodeColumns {
-			text := printable(nodeColumns[c].value(&nodes[i]))
-			if c == productColumn {
+		for _, c := range all {
+			text := printable(c.value(&nodes[i]))
+			if c.title == productTitle {
 				text, _ = shorten(text, productWidth)
 			}
 			cells = append(cells, cell{text: text})
@@ -54,28 +73,21 @@ func writeNodeRows(out *bytes.Buffer, nodes []v1.GpuNode, options tableOptions) 
 		}
 		g.rows = append(g.rows, gridRow{cells: cells})
 	}
-	columns := g.fitting(options.width, fixedColumns)
+	fitting := g.fitting(options.width, fixedColumns)
 	for i := range nodes {
-		g.rows[i].below = nodeNotes(&nodes[i], columns, options.width-gap)
+		g.rows[i].below = nodeNotes(&nodes[i], all, fitting, options.width-gap)
 	}
-	g.write(out, columns, options.colour)
+	g.write(out, fitting, options.colour)
 }
 
-// nodeNotes are the lines below a node's row.
-func nodeNotes(n *v1.GpuNode, columns, width int) (notes []cell) {
+// nodeNotes are the lines below a node's row, of which the first columns are in it.
+func nodeNotes(n *v1.GpuNode, all []nodeColumn, columns, width int) (notes []cell) {
 	add := func(text string, c colour) {
 		for _, line := range wrap(printable(text), width) {
 			notes = append(notes, cell{line, c})
 		}
 	}
-	var rest []string
-	for i, c := range nodeColumns {
-		_, cut := shorten(c.value(n), productWidth)
-		if i >= columns && c.below(n) || i == productColumn && i < columns && cut {
-			rest = append(rest, strings.ToLower(c.title)+" "+c.value(n))
-		}
-	}
-	add(strings.Join(rest, ", "), plain)
+	add(strings.Join(besides(n, all, columns), ", "), plain)
 	if len(n.Warnings) > 0 {
 		var names []string
 		for _, w := range n.Warnings {
@@ -88,6 +100,20 @@ func nodeNotes(n *v1.GpuNode, columns, width int) (notes []cell) {
 	}
 	add(n.Message, plain)
 	return notes
+}
+
+// besides is what the first columns of a node's row do not say, or not in full.
+func besides(n *v1.GpuNode, all []nodeColumn, columns int) (rest []string) {
+	for i, c := range all {
+		_, cut := shorten(c.value(n), productWidth)
+		if i >= columns && c.below(n) || i < columns && c.title == productTitle && cut {
+			rest = append(rest, strings.ToLower(c.title)+" "+c.value(n))
+		}
+	}
+	if len(n.Resources) > 1 && slices.ContainsFunc(n.Resources, anyHeld) {
+		rest = append(rest, "held: "+strings.Join(heldOf(n, func(resource string) string { return resource + " " }), ", "))
+	}
+	return rest
 }
 
 // products names a node's GPUs as their vendor's tools do, variant included.
@@ -116,6 +142,24 @@ func memories(n *v1.GpuNode) string {
 			return unknownMark
 		}
 	})
+}
+
+func anyHeld(r v1.NodeResource) bool { return r.Allocated != nil && *r.Allocated > 0 }
+
+// held is what is held of each resource that a node offers, such as 3/8.
+func held(n *v1.GpuNode) string {
+	if len(n.Resources) == 0 {
+		return unknownMark
+	}
+	return strings.Join(heldOf(n, func(string) string { return "" }), " + ")
+}
+
+func heldOf(n *v1.GpuNode, prefix func(resource string) string) (parts []string) {
+	for i := range n.Resources {
+		r := &n.Resources[i]
+		parts = append(parts, fmt.Sprintf("%s%s/%d", prefix(r.Name), mark(r.Allocated), r.Allocatable))
+	}
+	return parts
 }
 
 func eachGroup(n *v1.GpuNode, text func(*v1.GpuGroup) string) string {

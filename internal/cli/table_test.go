@@ -103,6 +103,23 @@ func TestTable(t *testing.T) {
 	omitted.Status.NodesOmitted = 12
 	counted := of(gpuNode("a", "Tesla-T4", 4))
 	counted.Status.FreeGpus, counted.Status.Products[0].FreeGpus, counted.Status.Products[0].LargestFree = new(int32(3)), new(int32(3)), new(int32(3))
+	holding := func(held ...int64) func(*v1.GpuNode) {
+		return func(n *v1.GpuNode) {
+			for i := range held {
+				n.Resources[i].Allocated = &held[i]
+			}
+		}
+	}
+	migs := func(n *v1.GpuNode) {
+		n.Sharing, n.Gpus[0].Variant = v1.SharingMIG, "MIG-mixed"
+		n.Resources = []v1.NodeResource{{Name: "nvidia.com/gpu", Capacity: 3, Allocatable: 3}, {Name: "nvidia.com/mig-1g.10gb", Capacity: 7, Allocatable: 7}}
+	}
+	inUse := of(
+		gpuNode("gpu-01", "NVIDIA-H100-80GB-HBM3", 8, holding(3)), gpuNode("gpu-02", "NVIDIA-H100-80GB-HBM3", 8, holding(8)),
+		gpuNode("gpu-03", "NVIDIA-H100-80GB-HBM3", 4, migs, holding(1, 2)), gpuNode("gpu-04", "NVIDIA-H100-80GB-HBM3", 8, holding(0), warned(v1.WarningCordoned),
+			func(n *v1.GpuNode) { n.Unschedulable = true }),
+		v1.GpuNode{Name: "gpu-05", Reason: v1.ReasonDevicePluginNotRegistered, Gpus: []v1.GpuGroup{{Vendor: v1.VendorNVIDIA}}},
+	)
 	cases := map[string]struct {
 		inv     *v1.GpuInventory
 		options tableOptions
@@ -114,6 +131,8 @@ func TestTable(t *testing.T) {
 		"mixed-problems":    {mixedFleet(), tableOptions{width: 100, problemsOnly: true}},
 		"healthy-problems":  {of(gpuNode("a", "Tesla-T4", 1)), tableOptions{width: 100, problemsOnly: true}},
 		"free-known":        {counted, tableOptions{width: 100}},
+		"in-use":            {inUse, tableOptions{width: 100}},
+		"in-use-narrow":     {inUse, tableOptions{width: 50}},
 		"no-gpus":           {of(), tableOptions{width: 100}},
 		"nothing-known-yet": {&v1.GpuInventory{}, tableOptions{width: 100}},
 		"unusable": {&v1.GpuInventory{Status: inventory.Unusable(v1.ConditionReasonInvalidSelector,

@@ -42,6 +42,8 @@ type Reconciler struct {
 	// Fleet is what the Nodes say, and Feed tells when that changes.
 	Fleet *source.Fleet
 	Feed  *source.Feed
+	// Seeder gives the fleet the memory of earlier processes.
+	Seeder *source.Seeder
 	// Leader says whether this replica may write.
 	Leader *leader.Elector
 	// Metrics counts writes.
@@ -70,15 +72,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 
 // update brings the ConfigMap up to date and says what it took.
 func (r *Reconciler) update(ctx, term context.Context) (status.Outcome, error) {
+	have, err := r.current(ctx)
+	if err != nil {
+		return status.Outcome{}, err
+	}
+	if have != nil && r.Feed.Settling() {
+		return status.Later(status.SettleDelay), nil
+	}
+	if err := r.Seeder.Seed(ctx); err != nil {
+		return status.Outcome{}, err
+	}
 	found := inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(labels.Everything())), r.Feed.Synced())
 	r.Board.PutFleet(&found)
 	want, err := Render(&found)
 	if err != nil {
 		return status.Outcome{}, reconcile.TerminalError(fmt.Errorf("render configmap %s: %w", r.Target, err))
-	}
-	have, err := r.current(ctx)
-	if err != nil {
-		return status.Outcome{}, err
 	}
 	if upToDate(have, want) {
 		return status.Equal, nil

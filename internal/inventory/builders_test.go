@@ -34,6 +34,19 @@ func units(name string, capacity, allocatable int64) func(*v1.GpuNode) {
 	}
 }
 
+// holding says how many units of a resource are held.
+func holding(name string, n int64) func(*v1.GpuNode) {
+	return func(node *v1.GpuNode) {
+		for i := range node.Resources {
+			if node.Resources[i].Name == name {
+				node.Resources[i].Allocated = &n
+			}
+		}
+	}
+}
+
+func cordoned(n *v1.GpuNode) { n.Unschedulable = true }
+
 func sharing(s v1.Sharing, variant string) func(*v1.GpuNode) {
 	return func(n *v1.GpuNode) { n.Sharing, n.Gpus[0].Variant = s, variant }
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
@@ -52,6 +54,7 @@ func Changes(before, after *v1.GpuInventoryStatus) []Change {
 			out = append(out, normal(v1.EventGpuNodeRemoved, name, "%s: %s", name, describe(n)))
 		}
 	}
+	out = append(out, expectationChanges(before, after)...)
 	slices.SortStableFunc(out, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Node, b.Node))
 	})
@@ -60,14 +63,48 @@ func Changes(before, after *v1.GpuInventoryStatus) []Change {
 
 // nodeChanges compares two readings of one node.
 func nodeChanges(was, is *v1.GpuNode) []Change {
-	out := slices.Concat(readyChanges(was, is), countChanges(was, is))
-	switch before, now := factsKnown(was), factsKnown(is); {
-	case before && !now:
-		out = append(out, warning(v1.EventGpuFactsLost, is.Name, "%s: %s; it was %s", is.Name, describe(is), describe(was)))
-	case !before && now:
-		out = append(out, normal(v1.EventGpuFactsRestored, is.Name, "%s: %s", is.Name, describe(is)))
+	return slices.Concat(readyChanges(was, is), countChanges(was, is), factChanges(was, is), healthChanges(was, is))
+}
+
+// expectationChanges reports that what was found has become, or is no longer, what was declared. An inventory that is as
+// expected from the start is no news.
+func expectationChanges(before, after *v1.GpuInventoryStatus) []Change {
+	was, is := meta.FindStatusCondition(before.Conditions, v1.ConditionAsExpected), meta.FindStatusCondition(after.Conditions, v1.ConditionAsExpected)
+	switch {
+	case is == nil || was != nil && was.Status == is.Status:
+		return nil
+	case is.Status == metav1.ConditionFalse:
+		return []Change{warning(v1.EventExpectationMissed, "", "%s", is.Message)}
+	case is.Status == metav1.ConditionTrue && was != nil:
+		return []Change{normal(v1.EventExpectationMet, "", "%s", is.Message)}
+	default:
+		return nil
 	}
-	return append(out, healthChanges(was, is)...)
+}
+
+// factChanges reports that product or count can no longer be read, or can again. Where another way of dividing GPUs hides
+// their number, nothing is lost: somebody changed it.
+func factChanges(was, is *v1.GpuNode) []Change {
+	before, now := factsKnown(was), factsKnown(is)
+	switch {
+	case before == now || !productUnknown(was) && !productUnknown(is) && layout(was) != layout(is):
+		return nil
+	case now:
+		return []Change{normal(v1.EventGpuFactsRestored, is.Name, "%s: %s", is.Name, describe(is))}
+	case hasSource(is, v1.SourceLastKnown):
+		return []Change{warning(v1.EventGpuFactsLost, is.Name, "%s: no longer readable, last known: %s", is.Name, describe(is))}
+	default:
+		return []Change{warning(v1.EventGpuFactsLost, is.Name, "%s: %s; it was %s", is.Name, describe(is), describe(was))}
+	}
+}
+
+// layout is how a node's GPUs are divided.
+func layout(n *v1.GpuNode) string {
+	parts := []string{string(n.Sharing)}
+	for _, g := range n.Gpus {
+		parts = append(parts, g.Variant)
+	}
+	return strings.Join(parts, " ")
 }
 
 func readyChanges(was, is *v1.GpuNode) []Change {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
@@ -62,7 +63,31 @@ func TestChanges(t *testing.T) {
 		},
 		"facts that are only remembered are lost": {
 			before: []v1.GpuNode{row("a", 8)}, after: []v1.GpuNode{row("a", 8, lastKnown)},
-			want: []Change{{"Warning", "GpuFactsLost", "a", "a: 8 x nvidia NVIDIA-H100-80GB-HBM3; it was 8 x nvidia NVIDIA-H100-80GB-HBM3"}},
+			want: []Change{{"Warning", "GpuFactsLost", "a", "a: no longer readable, last known: 8 x nvidia NVIDIA-H100-80GB-HBM3"}},
+		},
+		"facts that were only remembered are read again": {
+			before: []v1.GpuNode{row("a", 8, lastKnown)}, after: []v1.GpuNode{row("a", 8)},
+			want: []Change{{"Normal", "GpuFactsRestored", "a", "a: 8 x nvidia NVIDIA-H100-80GB-HBM3"}},
+		},
+		"facts that stay lost are no news": {
+			before: []v1.GpuNode{row("a", 8, lastKnown)}, after: []v1.GpuNode{row("a", 8, lastKnown)},
+		},
+		"a count that drops while other facts are lost is told once": {
+			before: []v1.GpuNode{row("a", 8)}, after: []v1.GpuNode{row("a", 7, lastKnown)},
+			want: []Change{
+				{"Warning", "GpuCountDropped", "a", "a has 7 GPUs; it had 8"},
+				{"Warning", "GpuFactsLost", "a", "a: no longer readable, last known: 7 x nvidia NVIDIA-H100-80GB-HBM3"},
+			},
+		},
+		"and not again when they return": {
+			before: []v1.GpuNode{row("a", 7, lastKnown)}, after: []v1.GpuNode{row("a", 7)},
+			want: []Change{{"Normal", "GpuFactsRestored", "a", "a: 7 x nvidia NVIDIA-H100-80GB-HBM3"}},
+		},
+		"MIG hides the number of GPUs, which is no loss": {
+			before: []v1.GpuNode{row("a", 8)}, after: []v1.GpuNode{row("a", 8, lastKnown, sharing(v1.SharingMIG, "MIG-1g.10gb"))},
+		},
+		"MIG is switched off, which restores nothing": {
+			before: []v1.GpuNode{row("a", 8, lastKnown, sharing(v1.SharingMIG, "MIG-1g.10gb"))}, after: []v1.GpuNode{row("a", 8)},
 		},
 		"facts return": {
 			before: []v1.GpuNode{row("a", 0, unlabelled)}, after: []v1.GpuNode{row("a", 8)},
@@ -127,5 +152,39 @@ func TestAggregateJoinsMoreThanTenOfAKind(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("Aggregate() (-want +got):\n%s", diff)
 		}
+	}
+}
+
+func TestChangesOfExpectations(t *testing.T) {
+	cases := map[string]struct {
+		before, after metav1.ConditionStatus // empty: no condition
+		want          []Change
+	}{
+		"nothing is expected":                   {},
+		"as expected from the start":            {after: "True"},
+		"missed from the start":                 {after: "False", want: []Change{{"Warning", "ExpectationMissed", "", "p: False"}}},
+		"still missed":                          {before: "False", after: "False"},
+		"missed":                                {before: "True", after: "False", want: []Change{{"Warning", "ExpectationMissed", "", "p: False"}}},
+		"met":                                   {before: "False", after: "True", want: []Change{{"Normal", "ExpectationMet", "", "p: True"}}},
+		"met after a while of not knowing":      {before: "Unknown", after: "True", want: []Change{{"Normal", "ExpectationMet", "", "p: True"}}},
+		"missed after a while of not knowing":   {before: "Unknown", after: "False", want: []Change{{"Warning", "ExpectationMissed", "", "p: False"}}},
+		"not known":                             {before: "True", after: "Unknown"},
+		"nothing is expected any more":          {before: "False"},
+		"not known from the start":              {after: "Unknown"},
+		"not known, which was missed until now": {before: "False", after: "Unknown"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			of := func(status metav1.ConditionStatus) *v1.GpuInventoryStatus {
+				s := Snapshot(nil)
+				if status != "" {
+					s.Conditions = append(s.Conditions, metav1.Condition{Type: v1.ConditionAsExpected, Status: status, Message: "p: " + string(status)})
+				}
+				return &s
+			}
+			if diff := cmp.Diff(tc.want, Aggregate(Changes(of(tc.before), of(tc.after)))); diff != "" {
+				t.Errorf("Changes() (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -29,7 +29,7 @@ func (s *sum) value() *int32 {
 	if s.unknown && !s.known {
 		return nil
 	}
-	return &s.total
+	return new(s.total)
 }
 
 // addUnits adds without wrapping round: units come from the Nodes, and a Node may claim anything.
@@ -40,43 +40,70 @@ func addUnits(a, b int64) int64 {
 	return a + b
 }
 
-// usableByGroup is how many GPUs of each of a node's product groups can be used now: none on a node that is not ready,
-// unknown (nil) where the count is, and without those that unhealthy units stand for.
-//
-// Units name a vendor, not a product: on a node with several products of a vendor the loss is taken from the first groups.
-// Sums are right then, the attribution is a guess.
-func usableByGroup(n *v1.GpuNode) []*int32 {
-	out := make([]*int32, len(n.Gpus))
-	lost := map[v1.Vendor]int32{}
-	for i, g := range n.Gpus {
-		if g.Count == nil {
-			continue
+// vendorGpus is what a ready node's units say about the GPUs of one vendor.
+type vendorGpus struct {
+	vendor v1.Vendor
+	// count is the number of GPUs of which the count is known; known is false when there are none.
+	count int64
+	known bool
+	// lost is how many of them unallocatable units stand for; unassigned is how many of those no group was charged with yet.
+	lost, unassigned int64
+	held             heldGpus
+}
+
+// vendorsOf reads a node's vendors into a buffer.
+func vendorsOf(n *v1.GpuNode, buffer []vendorGpus) []vendorGpus {
+	out := buffer[:0]
+	for i := range n.Gpus {
+		g := &n.Gpus[i]
+		v := ofVendor(out, g.Vendor)
+		if v == nil {
+			out = append(out, vendorGpus{vendor: g.Vendor})
+			v = &out[len(out)-1]
 		}
-		if !n.Ready {
-			out[i] = new(int32(0))
-			continue
+		if g.Count != nil {
+			v.count += int64(*g.Count)
+			v.known = true
 		}
-		remaining, ok := lost[g.Vendor]
-		if !ok {
-			remaining = lostGpus(n, g.Vendor)
-		}
-		taken := min(remaining, *g.Count)
-		lost[g.Vendor] = remaining - taken
-		out[i] = new(*g.Count - taken)
+	}
+	for i := range out {
+		v := &out[i]
+		v.lost = lostGpus(n, v.vendor, v.count)
+		v.unassigned = v.lost
+		v.held = heldOf(n, v.vendor, v.count)
 	}
 	return out
 }
 
-// lostGpus is how many of a vendor's known GPUs on a ready node its unallocatable units stand for. A device plugin
-// withdraws units, not GPUs: on a shared GPU many units stand for one, and a GPU with one bad unit is not counted as usable.
-func lostGpus(n *v1.GpuNode, vendor v1.Vendor) int32 {
-	var count, lost, allocatable, shares, badShares int64
-	for _, g := range n.Gpus {
-		if g.Vendor == vendor && g.Count != nil {
-			count += int64(*g.Count)
+func ofVendor(vendors []vendorGpus, vendor v1.Vendor) *vendorGpus {
+	for i := range vendors {
+		if vendors[i].vendor == vendor {
+			return &vendors[i]
 		}
 	}
-	for _, r := range n.Resources {
+	return nil
+}
+
+// usable is how many GPUs of a group can be used now: without those that unhealthy units stand for, unknown (nil) where the
+// count is. It is asked once for each group of a ready node, in their order.
+//
+// Units name a vendor, not a product: on a node with several products of a vendor the loss is taken from the first groups.
+// Sums are right then, the attribution is a guess.
+func (v *vendorGpus) usable(count *int32) *int32 {
+	if count == nil {
+		return nil
+	}
+	taken := min(v.unassigned, int64(*count))
+	v.unassigned -= taken
+	return new(*count - int32(taken))
+}
+
+// lostGpus is how many of a vendor's known GPUs on a ready node its unallocatable units stand for. A device plugin
+// withdraws units, not GPUs: on a shared GPU many units stand for one, and a GPU with one bad unit is not counted as usable.
+func lostGpus(n *v1.GpuNode, vendor v1.Vendor, count int64) int64 {
+	var lost, allocatable, shares, badShares int64
+	for i := range n.Resources {
+		r := &n.Resources[i]
 		if !belongs(n, r.Name, vendor) {
 			continue
 		}
@@ -96,7 +123,7 @@ func lostGpus(n *v1.GpuNode, vendor v1.Vendor) int32 {
 		// More GPUs known than units offered: those that nobody can allocate are not usable.
 		lost = max(lost, count-allocatable)
 	}
-	return int32(min(lost, count))
+	return min(lost, count)
 }
 
 // belongs reports whether units of the resource are a vendor's. On a node with one vendor all are.
@@ -104,7 +131,7 @@ func belongs(n *v1.GpuNode, resource string, vendor v1.Vendor) bool {
 	if !slices.ContainsFunc(n.Gpus, func(g v1.GpuGroup) bool { return g.Vendor != vendor }) {
 		return true
 	}
-	if driver, ok := strings.CutPrefix(resource, draPrefix); ok {
+	if driver, ok := strings.CutPrefix(resource, gpu.DRAResource("")); ok {
 		v, _ := gpu.DriverVendor(driver, gpu.Options{})
 		return v == vendor
 	}
@@ -120,11 +147,11 @@ func wholeGpus(n *v1.GpuNode, resource string) bool {
 		return true
 	case v1.SharingMIG:
 		mixed := slices.ContainsFunc(n.Gpus, func(g v1.GpuGroup) bool { return g.Variant == "MIG-mixed" })
-		return mixed && !strings.Contains(resource, "mig-") && !strings.HasPrefix(resource, draPrefix)
+		return mixed && !strings.Contains(resource, "mig-") && !isDRA(resource)
 	default:
 		return false
 	}
 }
 
-// draPrefix starts the resource names that stand for the devices of a DRA driver.
-const draPrefix = "dra:"
+// isDRA reports whether a resource stands for the devices of a DRA driver.
+func isDRA(resource string) bool { return strings.HasPrefix(resource, gpu.DRAResource("")) }

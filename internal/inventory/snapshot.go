@@ -16,79 +16,110 @@ func Snapshot(rows []v1.GpuNode) v1.GpuInventoryStatus {
 	slices.SortFunc(nodes, func(a, b v1.GpuNode) int {
 		return cmp.Or(compareBool(a.Ready, b.Ready), cmp.Compare(a.Name, b.Name))
 	})
-	s := v1.GpuInventoryStatus{Nodes: nodes, Products: products(nodes), Resources: resources(nodes)}
-	addTotals(&s)
+	t := totals{products: map[productKey]*productTally{}}
+	for i := range nodes {
+		t.add(&nodes[i])
+	}
+	s := v1.GpuInventoryStatus{
+		TotalGpuNodes: new(int32(len(nodes))), ReadyGpuNodes: &t.ready, UnknownGpuNodes: &t.unknown,
+		TotalGpus: t.gpus.value(), ReadyGpus: t.readyGpus.value(),
+		Products: t.productRows(), Resources: resources(nodes), Nodes: nodes,
+	}
+	s.FreeGpus, _ = t.free.values()
 	s.Conditions = append(s.Conditions, healthy(&s), complete(&s))
 	return s
 }
 
-func addTotals(s *v1.GpuInventoryStatus) {
-	var ready, unknown int32
-	var total, readyGpus sum
-	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		if n.GpuCount == nil {
-			unknown++
-		}
-		if n.Ready {
-			ready++
-		}
-		usable := usableByGroup(n)
-		for g := range n.Gpus {
-			total.add(n.Gpus[g].Count)
-			if n.Ready {
-				readyGpus.add(usable[g])
-			}
-		}
-	}
-	s.TotalGpuNodes = new(int32(len(s.Nodes)))
-	s.ReadyGpuNodes = &ready
-	s.UnknownGpuNodes = &unknown
-	s.TotalGpus = total.value()
-	s.ReadyGpus = readyGpus.value()
+// totals adds up the GPUs of nodes.
+type totals struct {
+	ready, unknown  int32
+	gpus, readyGpus sum
+	free            freeSum
+	products        map[productKey]*productTally
+
+	vendors []vendorGpus // of the node that is being added
 }
 
-// products has one row per vendor and product. nodes must be sorted.
-func products(nodes []v1.GpuNode) []v1.ProductSummary {
-	type key struct {
-		vendor  v1.Vendor
-		product string
+type productKey struct {
+	vendor  v1.Vendor
+	product string
+}
+
+type productTally struct {
+	nodes, readyNodes int32
+	gpus, readyGpus   sum
+	free              freeSum
+}
+
+// keyOf is the product of a group. Feature discovery writes - for the blanks that DRA drivers keep: one product, not two.
+func keyOf(g *v1.GpuGroup) productKey {
+	return productKey{g.Vendor, strings.ReplaceAll(g.Product, " ", "-")}
+}
+
+func (t *totals) add(n *v1.GpuNode) {
+	if n.GpuCount == nil {
+		t.unknown++
 	}
-	type tally struct {
-		nodes, readyNodes int32
-		gpus, readyGpus   sum
+	if n.Ready {
+		t.ready++
+		t.vendors = vendorsOf(n, t.vendors)
 	}
-	tallies := map[key]*tally{}
-	for i := range nodes {
-		n := &nodes[i]
-		usable := usableByGroup(n)
-		seen := map[key]bool{}
-		for g := range n.Gpus {
-			// Feature discovery writes - for the blanks that DRA drivers keep: one product, not two.
-			k := key{n.Gpus[g].Vendor, strings.ReplaceAll(n.Gpus[g].Product, " ", "-")}
-			t := tallies[k]
-			if t == nil {
-				t = &tally{}
-				tallies[k] = t
-			}
-			if !seen[k] {
-				seen[k] = true
-				t.nodes++
-				t.readyNodes += int32FromBool(n.Ready)
-			}
-			t.gpus.add(n.Gpus[g].Count)
-			if n.Ready {
-				t.readyGpus.add(usable[g])
-			}
+	for i := range n.Gpus {
+		g := &n.Gpus[i]
+		k := keyOf(g)
+		p := t.products[k]
+		if p == nil {
+			p = &productTally{}
+			t.products[k] = p
+		}
+		t.gpus.add(g.Count)
+		p.gpus.add(g.Count)
+		if n.Ready {
+			usable := ofVendor(t.vendors, g.Vendor).usable(g.Count)
+			t.readyGpus.add(usable)
+			p.readyGpus.add(usable)
+		}
+		if !slices.ContainsFunc(n.Gpus[:i], func(o v1.GpuGroup) bool { return keyOf(&o) == k }) {
+			t.addProduct(p, n, k)
 		}
 	}
-	out := make([]v1.ProductSummary, 0, len(tallies))
-	for k, t := range tallies {
-		out = append(out, v1.ProductSummary{
+	if offers(n) {
+		for i := range t.vendors {
+			v := &t.vendors[i]
+			t.free.add(v, v.count, v.known)
+		}
+	}
+}
+
+// addProduct adds what a node adds once, however many groups of the product it has.
+func (t *totals) addProduct(p *productTally, n *v1.GpuNode, k productKey) {
+	p.nodes++
+	p.readyNodes += int32FromBool(n.Ready)
+	if !offers(n) {
+		return
+	}
+	var count int64
+	known := false
+	for i := range n.Gpus {
+		if g := &n.Gpus[i]; g.Count != nil && keyOf(g) == k {
+			count += int64(*g.Count)
+			known = true
+		}
+	}
+	p.free.add(ofVendor(t.vendors, k.vendor), count, known)
+}
+
+// productRows has one row per vendor and product.
+func (t *totals) productRows() []v1.ProductSummary {
+	out := make([]v1.ProductSummary, 0, len(t.products))
+	for k, p := range t.products {
+		row := v1.ProductSummary{
 			Vendor: k.vendor, Product: k.product,
-			Nodes: t.nodes, ReadyNodes: t.readyNodes,
-			Gpus: t.gpus.value(), ReadyGpus: t.readyGpus.value(),
-		})
+			Nodes: p.nodes, ReadyNodes: p.readyNodes,
+			Gpus: p.gpus.value(), ReadyGpus: p.readyGpus.value(),
+		}
+		row.FreeGpus, row.LargestFree = p.free.values()
+		out = append(out, row)
 	}
 	slices.SortFunc(out, func(a, b v1.ProductSummary) int {
 		return cmp.Or(cmp.Compare(a.Vendor, b.Vendor), cmp.Compare(a.Product, b.Product))
@@ -96,21 +127,56 @@ func products(nodes []v1.GpuNode) []v1.ProductSummary {
 	return orNil(out)
 }
 
+// resourceTally adds up one resource name. Units of a node that nobody has asked about make their sum unknown.
+type resourceTally struct {
+	v1.ResourceSummary
+	allocated, free               int64
+	allocatedUnknown, freeUnknown bool
+}
+
+func (t *resourceTally) add(n *v1.GpuNode, r *v1.NodeResource) {
+	t.Capacity = addUnits(t.Capacity, r.Capacity)
+	t.Allocatable = addUnits(t.Allocatable, r.Allocatable)
+	if r.Allocated == nil {
+		t.allocatedUnknown = true
+		t.freeUnknown = t.freeUnknown || offers(n)
+		return
+	}
+	t.allocated = addUnits(t.allocated, *r.Allocated)
+	if offers(n) {
+		t.free = addUnits(t.free, max(r.Allocatable-*r.Allocated, 0))
+	}
+}
+
+func (t *resourceTally) row() v1.ResourceSummary {
+	row := t.ResourceSummary
+	if !t.allocatedUnknown {
+		row.Allocated = new(t.allocated)
+	}
+	if !t.freeUnknown {
+		row.Free = new(t.free)
+	}
+	return row
+}
+
 // resources has one row per schedulable resource name.
 func resources(nodes []v1.GpuNode) []v1.ResourceSummary {
-	byName := map[string]v1.ResourceSummary{}
+	byName := map[string]*resourceTally{}
 	for i := range nodes {
-		for _, r := range nodes[i].Resources {
-			row := byName[r.Name]
-			row.Name = r.Name
-			row.Capacity = addUnits(row.Capacity, r.Capacity)
-			row.Allocatable = addUnits(row.Allocatable, r.Allocatable)
-			byName[r.Name] = row
+		n := &nodes[i]
+		for j := range n.Resources {
+			r := &n.Resources[j]
+			t := byName[r.Name]
+			if t == nil {
+				t = &resourceTally{ResourceSummary: v1.ResourceSummary{Name: r.Name}}
+				byName[r.Name] = t
+			}
+			t.add(n, r)
 		}
 	}
 	out := make([]v1.ResourceSummary, 0, len(byName))
-	for _, r := range byName {
-		out = append(out, r)
+	for _, t := range byName {
+		out = append(out, t.row())
 	}
 	slices.SortFunc(out, func(a, b v1.ResourceSummary) int { return cmp.Compare(a.Name, b.Name) })
 	return orNil(out)

@@ -97,8 +97,8 @@ func TestSnapshotRows(t *testing.T) {
 		t.Errorf("rows that are not ready come first, then names (-want +got):\n%s", diff)
 	}
 	products := []v1.ProductSummary{
-		{Vendor: v1.VendorNVIDIA, Nodes: 1, ReadyGpus: new(int32(0))},
-		{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-A100", Nodes: 1, Gpus: new(int32(4)), ReadyGpus: new(int32(0))},
+		{Vendor: v1.VendorNVIDIA, Nodes: 1, ReadyGpus: new(int32(0)), FreeGpus: new(int32(0)), LargestFree: new(int32(0))},
+		{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-A100", Nodes: 1, Gpus: new(int32(4)), ReadyGpus: new(int32(0)), FreeGpus: new(int32(0)), LargestFree: new(int32(0))},
 		{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-H100-80GB-HBM3", Nodes: 2, ReadyNodes: 2, Gpus: new(int32(10)), ReadyGpus: new(int32(10))},
 	}
 	if diff := cmp.Diff(products, s.Products); diff != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
 // State is the inventories as they are now. What it points to is shared and must not change: a change is another pointer.
@@ -16,6 +17,9 @@ type State struct {
 	// Inventories are the statuses by GpuInventory name, with every row: where rows of nodes that are not ready were left
 	// out, the series by reason are absent.
 	Inventories map[string]*v1.GpuInventoryStatus
+	// Pools are the states of the expected pools by GpuInventory name. One that expects nothing, or that has no status here,
+	// has none.
+	Pools map[string][]inventory.PoolState
 	// Fleet is the inventory of all Nodes, from which the series of the nodes come. Nil: not known yet.
 	Fleet *v1.GpuInventoryStatus
 }
@@ -72,7 +76,7 @@ func (c *Collector) state() State {
 	case !ok:
 		return State{}
 	case state.Fleet != nil && !c.perNode(state.Fleet):
-		return State{Inventories: state.Inventories}
+		return State{Inventories: state.Inventories, Pools: state.Pools}
 	default:
 		return state
 	}
@@ -113,11 +117,12 @@ type cache[T any] struct {
 func (c *cache[T]) get(state State) (inventories, nodes T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !maps.Equal(c.state.Inventories, state.Inventories) {
+	if !maps.Equal(c.state.Inventories, state.Inventories) || !maps.EqualFunc(c.state.Pools, state.Pools, slices.Equal) {
 		b := newBuilder(0)
 		for _, name := range slices.Sorted(maps.Keys(state.Inventories)) {
 			if s := state.Inventories[name]; s != nil {
 				addInventory(b, name, s)
+				addPools(b, name, state.Pools[name])
 			}
 		}
 		c.inventories = c.render(b)

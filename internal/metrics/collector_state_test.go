@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
 func TestLosingTheLeadTakesTheSeriesAway(t *testing.T) {
@@ -48,13 +49,34 @@ func TestNextScrapeShowsTheChangeAndNothingElse(t *testing.T) {
 		t.Errorf("series after the change (-want +got):\n%s", cmp.Diff(want, got))
 	}
 
-	state = State{Inventories: map[string]*v1.GpuInventoryStatus{"other": before}, Fleet: before}
+	state = State{
+		Inventories: map[string]*v1.GpuInventoryStatus{"other": before}, Fleet: before,
+		Pools: map[string][]inventory.PoolState{"other": somePools()},
+	}
 	want := map[string]float64{}
 	for name, value := range was {
 		want[strings.Replace(name, `inventory="cluster"`, `inventory="other"`, 1)] = value
 	}
 	if diff := cmp.Diff(want, series(gather(t, c)...)); diff != "" {
 		t.Errorf("series after the object was replaced by another (-want +got):\n%s", diff)
+	}
+}
+
+func TestPoolsAloneMayChange(t *testing.T) {
+	s := smallFleet()
+	state := stateOf(s)
+	c := NewCollector(func() (State, bool) { return state, true }, 0, logr.Discard())
+	const missing = `gpu_inventory_missing_gpus{inventory="cluster",pool="h100"}`
+	if got := series(gather(t, c)...)[missing]; got != 8 {
+		t.Errorf("%s = %v, want 8", missing, got)
+	}
+	state.Pools = map[string][]inventory.PoolState{"cluster": {{Name: "h100", ExpectedGpus: new(int32(32)), MissingGpus: new(int32(16))}}}
+	if got := series(gather(t, c)...)[missing]; got != 16 {
+		t.Errorf("%s = %v after the change, want 16", missing, got)
+	}
+	state.Pools = nil
+	if got, ok := series(gather(t, c)...)[missing]; ok {
+		t.Errorf("%s = %v when nothing is expected any more, want none", missing, got)
 	}
 }
 

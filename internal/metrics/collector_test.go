@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
 func TestInventorySeriesSayWhatTheStatusSays(t *testing.T) {
@@ -24,6 +25,10 @@ gpu_inventory_condition{condition="Complete",inventory="cluster",status="Unknown
 gpu_inventory_condition{condition="Healthy",inventory="cluster",status="False"} 1
 gpu_inventory_condition{condition="Healthy",inventory="cluster",status="True"} 0
 gpu_inventory_condition{condition="Healthy",inventory="cluster",status="Unknown"} 0
+# HELP gpu_inventory_expected_gpus Physical GPUs that spec.expected declares for a pool.
+# TYPE gpu_inventory_expected_gpus gauge
+gpu_inventory_expected_gpus{inventory="cluster",pool="h100"} 32
+gpu_inventory_expected_gpus{inventory="cluster",pool="vague"} 4
 # HELP gpu_inventory_free_gpus Whole GPUs that nobody holds, on ready schedulable nodes.
 # TYPE gpu_inventory_free_gpus gauge
 gpu_inventory_free_gpus{inventory="cluster",product="NVIDIA-GeForce-RTX-4070-Laptop-GPU",vendor="nvidia"} 3
@@ -33,6 +38,9 @@ gpu_inventory_gpus{inventory="cluster",product="NVIDIA-GeForce-RTX-4070-Laptop-G
 # HELP gpu_inventory_largest_free_gpus Most free GPUs on one node: the biggest single-node job that fits.
 # TYPE gpu_inventory_largest_free_gpus gauge
 gpu_inventory_largest_free_gpus{inventory="cluster",product="NVIDIA-GeForce-RTX-4070-Laptop-GPU",vendor="nvidia"} 3
+# HELP gpu_inventory_missing_gpus Physical GPUs of a pool that are missing for certain.
+# TYPE gpu_inventory_missing_gpus gauge
+gpu_inventory_missing_gpus{inventory="cluster",pool="h100"} 8
 # HELP gpu_inventory_nodes GPU nodes seen.
 # TYPE gpu_inventory_nodes gauge
 gpu_inventory_nodes{inventory="cluster"} 3
@@ -176,8 +184,10 @@ func TestWhatIsUnknownHasNoSeries(t *testing.T) {
 		"this replica does not lead":            {state: stateOf(smallFleet())},
 		"nothing is known yet":                  {leads: true},
 		"an inventory has no status yet":        {state: State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": nil}}, leads: true},
-		"an inventory's status says nothing":    {state: stateOf(&v1.GpuInventoryStatus{}), leads: true},
-		"a resource list and a product are nil": {state: stateOf(&v1.GpuInventoryStatus{Products: []v1.ProductSummary{{}}}), leads: true},
+		"an inventory's status says nothing":    {state: bareState(&v1.GpuInventoryStatus{}), leads: true},
+		"a resource list and a product are nil": {state: bareState(&v1.GpuInventoryStatus{Products: []v1.ProductSummary{{}}}), leads: true},
+		"pools declare no GPUs":                 {state: State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": {}}, Pools: map[string][]inventory.PoolState{"cluster": {{Name: "p", Invalid: "x"}}}}, leads: true},
+		"pools of an inventory without status":  {state: State{Pools: map[string][]inventory.PoolState{"cluster": somePools()}}, leads: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

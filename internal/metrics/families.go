@@ -81,6 +81,10 @@ var (
 		"Units of a resource that pods hold.", labelInventory, labelResource)
 	gaugeResourceFree = newGauge(nameResourceFree, sum,
 		"Units of a resource that nobody holds, on ready schedulable nodes.", labelInventory, labelResource)
+	gaugeExpectedGpus = newGauge(nameExpectedGpus, sum,
+		"Physical GPUs that spec.expected declares for a pool.", labelInventory, labelPool)
+	gaugeMissingGpus = newGauge(nameMissingGpus, sum,
+		"Physical GPUs of a pool that are missing for certain.", labelInventory, labelPool)
 	gaugeCondition = newGauge(nameCondition, greatest,
 		"Whether a condition of the inventory has this status.", labelCondition, labelInventory, labelStatus)
 )
@@ -110,7 +114,7 @@ var inventoryGauges = []*gauge{
 	gaugeNodes, gaugeReadyNodes, gaugeUnknownNodes, gaugeNotReadyNodes,
 	gaugeGpus, gaugeReadyGpus, gaugeFreeGpus, gaugeLargestFreeGpus,
 	gaugeResourceCapacity, gaugeResourceAllocatable, gaugeResourceAllocated, gaugeResourceFree,
-	gaugeCondition,
+	gaugeExpectedGpus, gaugeMissingGpus, gaugeCondition,
 	gaugeNodeInfo, gaugeNodeReady, gaugeNodeNotReadyReason, gaugeNodeGpus, gaugeNodeGpuMemory,
 	gaugeNodeResourceCapacity, gaugeNodeResourceAllocatable, gaugeNodeResourceAllocated,
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
 const noLimit = 1 << 20
@@ -90,9 +91,25 @@ func bigFleet(n int) *v1.GpuInventoryStatus {
 	return s
 }
 
-// stateOf is the state in which one inventory covers all Nodes.
-func stateOf(s *v1.GpuInventoryStatus) State {
+// somePools are an inventory's pools: one of which GPUs are missing, one of which that is not known, one that declares none.
+func somePools() []inventory.PoolState {
+	return []inventory.PoolState{
+		{Name: "h100", ExpectedGpus: new(int32(32)), MissingGpus: new(int32(8))},
+		{Name: "vague", ExpectedGpus: new(int32(4))},
+		{Name: "nodes-only", ExpectedNodes: 2},
+	}
+}
+
+// bareState is the state in which one inventory covers all Nodes.
+func bareState(s *v1.GpuInventoryStatus) State {
 	return State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": s}, Fleet: s}
+}
+
+// stateOf is the same with pools that are expected.
+func stateOf(s *v1.GpuInventoryStatus) State {
+	state := bareState(s)
+	state.Pools = map[string][]inventory.PoolState{"cluster": somePools()}
+	return state
 }
 
 func collectorOf(state State) *Collector {

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
 var conditionStatuses = []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown}
@@ -42,6 +43,16 @@ func addInventory(b *builder, name string, s *v1.GpuInventoryStatus) {
 			b.add(gaugeCondition, boolean(c.Status == status),
 				b.label(labelCondition, c.Type), inventory, b.label(labelStatus, string(status)))
 		}
+	}
+}
+
+// addPools adds the series of the pools that a GpuInventory expects.
+func addPools(b *builder, name string, pools []inventory.PoolState) {
+	inventory := b.label(labelInventory, name)
+	for i := range pools {
+		pool := b.label(labelPool, pools[i].Name)
+		addKnown(b, gaugeExpectedGpus, pools[i].ExpectedGpus, inventory, pool)
+		addKnown(b, gaugeMissingGpus, pools[i].MissingGpus, inventory, pool)
 	}
 }
 

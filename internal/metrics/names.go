@@ -8,6 +8,7 @@ const (
 	labelInventory    = "inventory"
 	labelNode         = "node"
 	labelOutput       = "output"
+	labelPool         = "pool"
 	labelProduct      = "product"
 	labelReason       = "reason"
 	labelResource     = "resource"
@@ -35,6 +36,8 @@ const (
 	nameResourceAllocatable = "gpu_inventory_resource_allocatable"
 	nameResourceAllocated   = "gpu_inventory_resource_allocated"
 	nameResourceFree        = "gpu_inventory_resource_free"
+	nameExpectedGpus        = "gpu_inventory_expected_gpus"
+	nameMissingGpus         = "gpu_inventory_missing_gpus"
 	nameCondition           = "gpu_inventory_condition"
 )
 

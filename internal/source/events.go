@@ -9,9 +9,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// patience is how long the first answer waits for inputs besides Nodes. One that cannot be read, for want of a
-// permission say, must not keep everything else from being told; the condition Complete names it then.
-const patience = 10 * time.Second
+// patience is how long answers wait for inputs besides Nodes. One that cannot be read, for want of a permission say, must
+// not keep everything else from being told; the condition Complete names it then.
+//
+// A first answer waits for what DRA drivers publish, which is soon read, and not for Pods: there may be a hundred thousand.
+// One that replaces a stored answer waits for Pods too, so that a restart does not take back for some seconds what it
+// says a moment later.
+const patience = 15 * time.Second
+
+// Settling reports whether an input is still being read, and for so short a time that waiting for it is better than telling
+// less than is stored.
+func (f *Feed) Settling() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.started.IsZero() && time.Since(f.started) < patience && f.Synced() != nil
+}
 
 // Changes is a source of requests for a controller: what requests makes of each change of the fleet. The controller's
 // workers start once the feed has synced, so that no answer is computed from half of its inputs.
@@ -41,7 +53,7 @@ func (c *changes) WaitForSync(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_ = waitFor(ctx, c.feed.Synced) // the answer itself tells what is missing
+	_ = waitFor(ctx, c.feed.DevicesSynced) // the answer itself tells what is missing
 	return nil
 }
 

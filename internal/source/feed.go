@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
 
 // Feed keeps a Fleet current from an API server. It is a Runnable of the manager, on leaders and standbys alike, so that a
@@ -22,7 +26,11 @@ type Feed struct {
 	log   logr.Logger
 	core  corev1client.CoreV1Interface
 	nodes *sink[*corev1.Node, evidence]
-	dra   *draFeed
+	pods  *sink[*corev1.Pod, holding] // nil without allocation
+	dra   *draFeed                    // nil without DRA
+
+	mu      sync.Mutex
+	started time.Time
 }
 
 // FeedOptions say what to read.
@@ -31,7 +39,7 @@ type FeedOptions struct {
 	DRA bool
 }
 
-// +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=nodes;pods,verbs=list;watch
 
 // NewFeed is a Feed for fleet.
 func NewFeed(cfg *rest.Config, fleet *Fleet, o FeedOptions, log logr.Logger) (*Feed, error) {
@@ -45,6 +53,19 @@ func NewFeed(cfg *rest.Config, fleet *Fleet, o FeedOptions, log logr.Logger) (*F
 		key:    func(n *corev1.Node) string { return n.Name },
 		set:    fleet.setNode, remove: fleet.removeNode, replace: fleet.replaceNodes,
 	}
+	if fleet.tally != nil {
+		f.pods = &sink[*corev1.Pod, holding]{
+			reduce: func(p *corev1.Pod) *holding {
+				if holds, ok := holders.OfPod(p, fleet.options); ok {
+					return &holding{keyOf(p), holds}
+				}
+				return nil
+			},
+			key: func(p *corev1.Pod) string { return keyOf(p) },
+			set: fleet.setPod, remove: fleet.removePod, replace: fleet.replacePods,
+		}
+	}
+	fleet.known.Claims = !o.DRA // without DRA there are none to read
 	if o.DRA {
 		if f.dra, err = newDRAFeed(cfg, fleet, log); err != nil {
 			return nil, err
@@ -55,8 +76,14 @@ func NewFeed(cfg *rest.Config, fleet *Fleet, o FeedOptions, log logr.Logger) (*F
 
 // Start implements manager.Runnable.
 func (f *Feed) Start(ctx context.Context) error {
+	f.mu.Lock()
+	f.started = time.Now()
+	f.mu.Unlock()
 	var running sync.WaitGroup
 	running.Go(func() { f.watchNodes().run(ctx, f.log) })
+	if f.pods != nil {
+		running.Go(func() { f.watchPods().run(ctx, f.log) })
+	}
 	if f.dra != nil {
 		running.Go(func() { f.dra.run(ctx) })
 	}
@@ -79,13 +106,26 @@ func (f *Feed) watchNodes() watched {
 	}
 }
 
+// watchPods leaves out at the server the pods that hold nothing: those that have ended, and those without a node.
+func (f *Feed) watchPods() watched {
+	pods := f.core.Pods(metav1.NamespaceAll)
+	return watched{
+		plural: "Pods", object: &corev1.Pod{}, sink: f.pods,
+		selector: fields.AndSelectors(
+			fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)),
+			fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
+			fields.OneTermNotEqualSelector("spec.nodeName", ""),
+		),
+		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return pods.List(ctx, o) },
+		watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return pods.Watch(ctx, o)
+		},
+	}
+}
+
 // Synced returns nil when every input has been read once. Otherwise the error says which is missing.
 func (f *Feed) Synced() error {
-	errs := []error{f.nodesSynced()}
-	if f.dra != nil {
-		errs = append(errs, f.dra.synced())
-	}
-	return errors.Join(errs...)
+	return errors.Join(f.nodesSynced(), f.DevicesSynced(), f.PodsSynced())
 }
 
 func (f *Feed) nodesSynced() error {
@@ -93,4 +133,20 @@ func (f *Feed) nodesSynced() error {
 		return nil
 	}
 	return errors.New("Nodes not read yet") //nolint:staticcheck // a kind has a capital
+}
+
+// DevicesSynced is Synced for what DRA drivers publish, on which counts depend.
+func (f *Feed) DevicesSynced() error {
+	if f.dra == nil {
+		return nil
+	}
+	return f.dra.synced()
+}
+
+// PodsSynced is Synced for Pods, on which only depends who holds GPUs.
+func (f *Feed) PodsSynced() error {
+	if f.pods == nil || f.pods.synced.Load() {
+		return nil
+	}
+	return errors.New("Pods not read yet") //nolint:staticcheck // a kind has a capital
 }

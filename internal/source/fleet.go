@@ -3,11 +3,14 @@ package source
 import (
 	"reflect"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
 // Fleet is what the Nodes say now, one reading for each, kept current by the watches. It tells its listeners when a
@@ -19,6 +22,14 @@ type Fleet struct {
 	nodes   map[string]*node
 	devices map[string]*gpu.Devices
 	listen  []func(Change)
+	memory  inventory.Memory
+	now     func() time.Time
+
+	// Who holds GPUs; the tally is nil when nobody wants to know.
+	tally  *holders.Tally
+	pods   map[string]*holding
+	claims map[string]*claim
+	known  inventory.Known
 }
 
 // node is one Node: what was kept of it, and what that says.
@@ -43,9 +54,19 @@ func (c Change) Concerns(selector labels.Selector) bool {
 	return was != is || is && c.Row
 }
 
-// NewFleet is an empty fleet.
-func NewFleet(options gpu.Options) *Fleet {
-	return &Fleet{options: options, nodes: map[string]*node{}}
+// none reports a change that can alter nothing: of a Node without GPUs, or back to what it was.
+func (c Change) none() bool {
+	return c.Before == nil && c.After == nil || !c.Row && reflect.DeepEqual(c.Before, c.After)
+}
+
+// NewFleet is an empty fleet. With allocation it also knows who holds GPUs.
+func NewFleet(options gpu.Options, allocation bool) *Fleet {
+	f := &Fleet{options: options, nodes: map[string]*node{}, now: time.Now}
+	if allocation {
+		f.tally = holders.NewTally(options)
+		f.pods, f.claims = map[string]*holding{}, map[string]*claim{}
+	}
+	return f
 }
 
 // OnChange calls f for each change. Call it before Run; f must return quickly.
@@ -66,7 +87,10 @@ func (f *Fleet) Rows(selector labels.Selector) []v1.GpuNode {
 			rows = append(rows, n.row)
 		}
 	}
-	return rows
+	if f.tally == nil {
+		return rows
+	}
+	return inventory.WithAllocated(rows, f.tally.Held(), f.known)
 }
 
 // setNode takes a Node that was added or has changed.
@@ -87,6 +111,7 @@ func (f *Fleet) removeNode(name string) {
 	f.mu.Lock()
 	before := f.nodes[name]
 	delete(f.nodes, name)
+	f.memory.Forget(name)
 	f.mu.Unlock()
 	f.tell(changeOf(before, nil))
 }
@@ -108,7 +133,8 @@ func (f *Fleet) replaceNodes(list []*evidence) {
 		f.nodes[e.name] = after
 		changes = append(changes, changeOf(before, after))
 	}
-	for _, before := range gone {
+	for name, before := range gone {
+		f.memory.Forget(name)
 		changes = append(changes, changeOf(before, nil))
 	}
 	f.mu.Unlock()
@@ -120,6 +146,9 @@ func (f *Fleet) setDevices(devices map[string]*gpu.Devices) {
 	f.mu.Lock()
 	old := f.devices
 	f.devices = devices
+	if f.tally != nil {
+		f.tallyDevices(old)
+	}
 	var changes []Change
 	for name, before := range f.nodes {
 		if reflect.DeepEqual(old[name], devices[name]) {
@@ -133,10 +162,53 @@ func (f *Fleet) setDevices(devices map[string]*gpu.Devices) {
 	f.tell(changes...)
 }
 
-// read computes what a Node says. The lock must be held.
+// tallyDevices tells the tally which devices are where. The lock must be held.
+func (f *Fleet) tallyDevices(old map[string]*gpu.Devices) {
+	for name := range old {
+		if f.devices[name] == nil {
+			f.tally.SetDevices(name, nil)
+		}
+	}
+	for name, devices := range f.devices {
+		if !reflect.DeepEqual(old[name], devices) {
+			f.tally.SetDevices(name, devices)
+		}
+	}
+}
+
+// read computes what a Node says, completed by what is remembered of it. The lock must be held.
 func (f *Fleet) read(e *evidence) *node {
-	reading, ok := gpu.Read(gpu.Input{Node: e.node(), Devices: f.devices[e.name]}, f.options)
-	return &node{evidence: e, row: reading.Row, isGPU: ok}
+	full := e.node()
+	reading, ok := gpu.Read(gpu.Input{Node: full, Devices: f.devices[e.name]}, f.options)
+	id := inventory.NodeIdentity{Name: e.name, UID: e.uid, Created: e.created.Time, Hardware: inventory.HardwareOf(full.Labels)}
+	row, ok := f.memory.Recall(id, reading.Row, ok, f.now())
+	return &node{evidence: e, row: row, isGPU: ok}
+}
+
+// seed remembers what was written earlier.
+func (f *Fleet) seed(stored []v1.GpuInventory) {
+	f.mu.Lock()
+	for i := range stored {
+		f.memory.Seed(&stored[i].Status)
+	}
+	var changes []Change
+	for name, before := range f.nodes {
+		after := f.read(before.evidence)
+		f.nodes[name] = after
+		changes = append(changes, changeOf(before, after))
+	}
+	f.mu.Unlock()
+	f.tell(changes...)
+}
+
+// Labels are a Node's labels; nil: there is no such Node.
+func (f *Fleet) Labels(name string) map[string]string {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if n := f.nodes[name]; n != nil {
+		return n.labels.toMap()
+	}
+	return nil
 }
 
 func (f *Fleet) tell(changes ...Change) {
@@ -144,7 +216,7 @@ func (f *Fleet) tell(changes ...Change) {
 	listeners := f.listen
 	f.mu.RUnlock()
 	for _, c := range changes {
-		if c.Before == nil && c.After == nil {
+		if c.none() {
 			continue
 		}
 		for _, listen := range listeners {

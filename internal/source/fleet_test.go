@@ -1,6 +1,7 @@
 package source
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -16,6 +17,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/yaml"
 
+	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
@@ -29,9 +31,7 @@ func gpuNode(name string, labels map[string]string) *corev1.Node {
 			{Type: corev1.NodeReady, Status: corev1.ConditionTrue},
 		}},
 	}
-	for k, v := range labels {
-		n.Labels[k] = v
-	}
+	maps.Copy(n.Labels, labels)
 	return n
 }
 
@@ -70,7 +70,7 @@ func TestFleetTellsWhoIsConcerned(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var told []Change
-			f := NewFleet(gpu.Options{})
+			f := NewFleet(gpu.Options{}, false)
 			f.OnChange(func(c Change) { told = append(told, c) })
 			node := func(mod func(*corev1.Node)) *evidence {
 				n := gpuNode("a", map[string]string{"pool": "blue"})
@@ -104,7 +104,7 @@ func TestFleetTellsWhoIsConcerned(t *testing.T) {
 }
 
 func TestAHeartbeatIsNotReadAnew(t *testing.T) {
-	f := NewFleet(gpu.Options{})
+	f := NewFleet(gpu.Options{}, false)
 	f.setNode(pack(gpuNode("a", nil), gpu.Options{}))
 	before := f.nodes["a"]
 	beat := gpuNode("a", nil)
@@ -117,7 +117,7 @@ func TestAHeartbeatIsNotReadAnew(t *testing.T) {
 
 // TestAHeartbeatCostsLittle counts allocations rather than time. Reading the node anew would add some hundred.
 func TestAHeartbeatCostsLittle(t *testing.T) {
-	f := NewFleet(gpu.Options{})
+	f := NewFleet(gpu.Options{}, false)
 	f.setNode(pack(gpuNode("a", nil), gpu.Options{}))
 	beats := make([]*corev1.Node, 200)
 	for i := range beats {
@@ -134,7 +134,7 @@ func TestAHeartbeatCostsLittle(t *testing.T) {
 }
 
 func TestReplaceTellsOnlyWhatDiffers(t *testing.T) {
-	f := NewFleet(gpu.Options{})
+	f := NewFleet(gpu.Options{}, false)
 	packed := func(name string) *evidence { return pack(gpuNode(name, nil), gpu.Options{}) }
 	f.replaceNodes([]*evidence{packed("a"), packed("b"), packed("c")})
 	var told int
@@ -149,10 +149,10 @@ func TestReplaceTellsOnlyWhatDiffers(t *testing.T) {
 }
 
 func TestDevicesComeAndGo(t *testing.T) {
-	f := NewFleet(gpu.Options{})
+	f := NewFleet(gpu.Options{}, false)
 	bare := gpuNode("a", nil)
 	bare.Labels, bare.Status.Capacity, bare.Status.Allocatable = nil, nil, nil
-	f.setNode(pack(bare, gpu.Options{}))
+	f.setNode(pack(bare.DeepCopy(), gpu.Options{}))
 	if rows := f.Rows(labels.Everything()); rows != nil {
 		t.Fatalf("a node without evidence has a row: %v", rows)
 	}
@@ -164,8 +164,14 @@ func TestDevicesComeAndGo(t *testing.T) {
 		t.Errorf("rows with a device: %+v", rows)
 	}
 	f.setDevices(nil)
+	rows := f.Rows(labels.Everything())
+	if len(rows) != 1 || *rows[0].GpuCount != 1 || rows[0].Gpus[0].Source != v1.SourceLastKnown || rows[0].Ready {
+		t.Errorf("rows without the device: %+v, want the last known one, not ready", rows)
+	}
+	f.removeNode("a")
+	f.setNode(pack(bare.DeepCopy(), gpu.Options{}))
 	if rows := f.Rows(labels.Everything()); rows != nil {
-		t.Errorf("rows without the device: %v", rows)
+		t.Errorf("a new Node has the rows of the old one: %v", rows)
 	}
 }
 

@@ -71,10 +71,12 @@ func (e *evidence) equal(o *evidence) bool {
 	return e.name == o.name && e.uid == o.uid && e.cordoned == o.cordoned && e.deleted.Equal(o.deleted) &&
 		slices.Equal(e.labels, o.labels) && maps.Equal(e.annotations, o.annotations) &&
 		equalResources(e.capacity, o.capacity) && equalResources(e.allocatable, o.allocatable) &&
-		slices.EqualFunc(e.conditions, o.conditions, func(a, b corev1.NodeCondition) bool {
-			return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message &&
-				a.LastTransitionTime.Equal(&b.LastTransitionTime)
-		})
+		slices.EqualFunc(e.conditions, o.conditions, equalCondition)
+}
+
+func equalCondition(a, b corev1.NodeCondition) bool {
+	return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message &&
+		a.LastTransitionTime.Equal(&b.LastTransitionTime)
 }
 
 // packResources keeps the difference between no list and an empty one, which mean different things.

@@ -15,6 +15,9 @@ const conflictDelay = 200 * time.Millisecond
 // whatever event was lost is made good, and the time of the last success tells that the operator is alive.
 const resyncPeriod = time.Minute
 
+// SettleDelay is how long a reconcile waits for inputs that are being read.
+const SettleDelay = 100 * time.Millisecond
+
 // Outcome is how a reconcile ended without an error.
 type Outcome struct {
 	// Result is one of the results of the package metrics.

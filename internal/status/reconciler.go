@@ -29,6 +29,8 @@ type Reconciler struct {
 	// Fleet is what the Nodes say, and Feed tells when that changes.
 	Fleet *source.Fleet
 	Feed  *source.Feed
+	// Seeder gives the fleet the memory of earlier processes.
+	Seeder *source.Seeder
 	// Leader says whether this replica may write.
 	Leader *leader.Elector
 	// Events reports changes.
@@ -70,8 +72,14 @@ func (r *Reconciler) update(ctx, term context.Context, name string) (Outcome, er
 		return Outcome{}, fmt.Errorf("get gpuinventory %s: %w", name, err)
 	}
 	inv := r.own.Newest(&cached)
-	found := r.find(inv)
-	r.Board.Put(name, &found)
+	if inv.Status.ObservedAt != nil && r.Feed.Settling() {
+		return Later(SettleDelay), nil
+	}
+	if err := r.Seeder.Seed(ctx); err != nil {
+		return Outcome{}, err
+	}
+	found, pools := r.find(inv)
+	r.Board.Put(name, &found, pools...)
 	fitting, err := inventory.Fit(found, inventory.MaxBytes)
 	if err != nil {
 		return Outcome{}, reconcile.TerminalError(err)
@@ -104,12 +112,14 @@ func (r *Reconciler) update(ctx, term context.Context, name string) (Outcome, er
 }
 
 // find computes the content of the inventory's status.
-func (r *Reconciler) find(inv *v1.GpuInventory) v1.GpuInventoryStatus {
-	selector, err := selectorOf(inv)
+func (r *Reconciler) find(inv *v1.GpuInventory) (v1.GpuInventoryStatus, []inventory.PoolState) {
+	selector, err := inventory.Selector(inv.Spec.NodeSelector)
 	if err != nil {
-		return inventory.Unusable(v1.ConditionReasonInvalidSelector, "spec.nodeSelector cannot be used, nothing was counted: "+err.Error())
+		return inventory.Unusable(v1.ConditionReasonInvalidSelector, "spec.nodeSelector cannot be used, nothing was counted: "+err.Error()), nil
 	}
-	return inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(selector)), r.Feed.Synced())
+	counted := inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(selector)), r.Feed.DevicesSynced())
+	found, pools := inventory.WithExpected(counted, inv.Spec.Expected, r.Fleet.Labels)
+	return inventory.WithMissing(found, r.Feed.PodsSynced()), pools
 }
 
 // write applies the status. The API server refuses an apply without apiVersion and kind, and the resourceVersion makes it

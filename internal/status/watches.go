@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/metrics"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/source"
 )
@@ -54,7 +53,7 @@ func (r *Reconciler) concerned(ctx context.Context, change source.Change) []reco
 	var out []reconcile.Request
 	for _, inv := range r.inventories(ctx) {
 		// An unusable selector is reported when the inventory itself is reconciled.
-		if selector, err := selectorOf(&inv); err == nil && change.Concerns(selector) {
+		if selector, err := inventory.Selector(inv.Spec.NodeSelector); err == nil && change.Concerns(selector) {
 			out = append(out, requestFor(&inv))
 		}
 	}
@@ -82,17 +81,4 @@ func (r *Reconciler) everyInventory(ctx context.Context) []reconcile.Request {
 
 func requestFor(inv *v1.GpuInventory) reconcile.Request {
 	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(inv)}
-}
-
-// selectorOf is the inventory's node selector; an absent or empty one covers every Node.
-func selectorOf(inv *v1.GpuInventory) (labels.Selector, error) {
-	selector := inv.Spec.NodeSelector
-	if selector == nil {
-		return labels.Everything(), nil
-	}
-	generic := &metav1.LabelSelector{MatchLabels: selector.MatchLabels}
-	for _, r := range selector.MatchExpressions {
-		generic.MatchExpressions = append(generic.MatchExpressions, metav1.LabelSelectorRequirement(r))
-	}
-	return metav1.LabelSelectorAsSelector(generic)
 }

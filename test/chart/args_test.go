@@ -43,15 +43,16 @@ func TestArgsAreFlagsOfTheManager(t *testing.T) {
 
 func TestArgsSayWhatTheValuesSay(t *testing.T) {
 	args := strings.Join(container(t, map[string]any{
-		"configMap": map[string]any{"name": "cm"},
-		"metrics":   map[string]any{"perNodeLimit": 2000000},
-		"log":       map[string]any{"level": "warn", "format": "text"},
-		"extraArgs": []any{"--log-level=debug"},
-		"dra":       map[string]any{"enabled": false},
+		"configMap":  map[string]any{"name": "cm"},
+		"metrics":    map[string]any{"perNodeLimit": 2000000},
+		"log":        map[string]any{"level": "warn", "format": "text"},
+		"extraArgs":  []any{"--log-level=debug"},
+		"dra":        map[string]any{"enabled": false},
+		"allocation": map[string]any{"enabled": false},
 
 		"extraGpuResources": []any{"example.com/gpu", "-example.com/sub"},
 	}).Args, " ")
-	want := "--configmap-name=cm --per-node-metrics-limit=2000000 --dra=false --extra-gpu-resources=example.com/gpu,-example.com/sub --log-level=warn --log-format=text --log-level=debug"
+	want := "--configmap-name=cm --per-node-metrics-limit=2000000 --allocation=false --dra=false --extra-gpu-resources=example.com/gpu,-example.com/sub --log-level=warn --log-format=text --log-level=debug"
 	if args != want {
 		t.Errorf("args = %s, want %s", args, want)
 	}

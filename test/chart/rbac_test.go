@@ -47,7 +47,8 @@ func TestAFeatureThatIsOffHasNoPermission(t *testing.T) {
 		values map[string]any
 		word   string
 	}{
-		"DRA": {map[string]any{"dra": map[string]any{"enabled": false}}, "resourceslices"},
+		"DRA":        {map[string]any{"dra": map[string]any{"enabled": false}}, "resource.k8s.io"},
+		"allocation": {map[string]any{"allocation": map[string]any{"enabled": false}}, "pods"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -72,7 +72,32 @@ var _ = Describe("DRA", func() {
 		Expect(row.Gpus).To(HaveLen(1))
 		Expect(row.Gpus[0].Source).To(Equal(v1.SourceSlices))
 		Expect(*row.Gpus[0].MemoryMiB).To(BeEquivalentTo(81559))
-		Expect(row.Resources).To(ConsistOf(v1.NodeResource{Name: "dra:gpu.nvidia.com", Capacity: 2, Allocatable: 2}))
+		Expect(row.Resources).To(ConsistOf(v1.NodeResource{Name: "dra:gpu.nvidia.com", Capacity: 2, Allocatable: 2, Allocated: new(int64(0))}))
+
+		By("a claim that holds a device")
+		held := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "held"}}
+		held.Spec.Devices.Requests = []resourcev1.DeviceRequest{{
+			Name: "gpu", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: "gpu.nvidia.com"},
+		}}
+		Expect(k8s.Create(ctx, held)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) { Expect(client.IgnoreNotFound(k8s.Delete(ctx, held))).To(Succeed()) })
+		held.Status.Allocation = &resourcev1.AllocationResult{Devices: resourcev1.DeviceAllocationResult{
+			Results: []resourcev1.DeviceRequestAllocationResult{{Request: "gpu", Driver: "gpu.nvidia.com", Pool: "a", Device: "gpu-1"}},
+		}}
+		Expect(k8s.Status().Update(ctx, held)).To(Succeed())
+		Eventually(func() *int64 { return status(ctx, "cluster").Nodes[0].Resources[0].Allocated }).Should(HaveValue(BeEquivalentTo(1)))
+		Expect(*status(ctx, "cluster").FreeGpus).To(BeEquivalentTo(1))
+
+		By("a rule that taints the other one")
+		rule := &resourcev1.DeviceTaintRule{ObjectMeta: metav1.ObjectMeta{Name: "broken"}, Spec: resourcev1.DeviceTaintRuleSpec{
+			DeviceSelector: &resourcev1.DeviceTaintSelector{Pool: new("a"), Device: new("gpu-0")},
+			Taint:          resourcev1.DeviceTaint{Key: "example.com/broken", Effect: resourcev1.DeviceTaintEffectNoSchedule},
+		}}
+		if err := k8s.Create(ctx, rule); err == nil { // served since Kubernetes 1.37
+			Eventually(func() int64 { return status(ctx, "cluster").Nodes[0].Resources[0].Allocatable }).Should(BeEquivalentTo(1))
+			Expect(k8s.Delete(ctx, rule)).To(Succeed())
+			Eventually(func() int64 { return status(ctx, "cluster").Nodes[0].Resources[0].Allocatable }).Should(BeEquivalentTo(2))
+		}
 
 		By("a new generation that has arrived in part")
 		Expect(k8s.Create(ctx, slice("a-2", "a", 2, 2, 0, 1))).To(Succeed())
@@ -109,8 +134,7 @@ var _ = Describe("DRA", func() {
 		createNodes(ctx, gpuNode("a", 8))
 		o := startOperator(ctx)
 		Expect(o.Kill()).To(Succeed())
-		Expect(k8s.DeleteAllOf(ctx, &v1.GpuInventory{})).To(Succeed())
-		createInventory(ctx, "cluster")
+		freshInventory(ctx)
 		o.proxy.SetFault(forbidden("resourceslices"))
 		o.start()
 		Eventually(totals(ctx, "cluster"), "30s").Should(Equal([]int32{1, 1, 8}))

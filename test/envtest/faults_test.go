@@ -119,8 +119,7 @@ var _ = Describe("The operator recovers without a restart from", func() {
 	It("a permission to read Nodes that is missing, and says so", func(ctx context.Context) {
 		o := startOperator(ctx)
 		Expect(o.Kill()).To(Succeed())
-		Expect(k8s.DeleteAllOf(ctx, &v1.GpuInventory{})).To(Succeed())
-		createInventory(ctx, "cluster")
+		freshInventory(ctx)
 		o.proxy.SetFault(forbidden("nodes"))
 		o.start()
 		Eventually(o.Log).Should(ContainSubstring("nodes is forbidden"))

@@ -11,6 +11,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -111,6 +112,21 @@ func createInventory(ctx context.Context, name string, mods ...func(*v1.GpuInven
 		mod(inv)
 	}
 	Expect(k8s.Create(ctx, inv)).To(Succeed())
+}
+
+// freshInventory replaces the inventory cluster by one without a status.
+func freshInventory(ctx context.Context) {
+	GinkgoHelper()
+	Expect(k8s.DeleteAllOf(ctx, &v1.GpuInventory{})).To(Succeed())
+	createInventory(ctx, "cluster")
+}
+
+func completeMessage(ctx context.Context) string {
+	GinkgoHelper()
+	if c := meta.FindStatusCondition(status(ctx, "cluster").Conditions, v1.ConditionComplete); c != nil {
+		return c.Message
+	}
+	return ""
 }
 
 func status(ctx context.Context, name string) v1.GpuInventoryStatus {

@@ -4,23 +4,28 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
 
-// ReadNodes reads a list of Nodes as kubectl prints it.
+// ReadNodes reads the Nodes of a file that holds lists as kubectl prints them, one to a document.
 func ReadNodes(path string) ([]corev1.Node, error) {
-	b, err := os.ReadFile(path)
+	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read nodes: %w", err)
 	}
-	var list corev1.NodeList
-	if err := yaml.Unmarshal(b, &list); err != nil {
-		return nil, fmt.Errorf("decode %s: %w", path, err)
+	var nodes []corev1.Node
+	for document := range strings.SplitSeq(string(content), "\n---\n") {
+		var list corev1.NodeList
+		if err := yaml.Unmarshal([]byte(document), &list); err != nil {
+			return nil, fmt.Errorf("decode %s: %w", path, err)
+		}
+		nodes = append(nodes, list.Items...)
 	}
-	return list.Items, nil
+	return nodes, nil
 }
 
 // CreateNode creates a Node with its status, which the API server takes in a request of its own.

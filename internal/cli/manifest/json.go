@@ -270,7 +270,13 @@ func (d *document) end() error {
 	case h.Items != nil: // decodeList keeps what is no list
 		return d.place.errorf("items of a %s must be a list; %s", h.Kind, Expected)
 	}
-	d.r.stats.EmptyList = d.r.stats.EmptyList || d.items == 0 && h.ofNodes()
+	switch {
+	case d.items > 0:
+	case h.ofNodes():
+		d.r.stats.EmptyList = true
+	default:
+		d.r.stats.EmptyLists = append(d.r.stats.EmptyLists, h.APIVersion+" "+h.itemKind())
+	}
 	d.list = h
 	return d.release()
 }

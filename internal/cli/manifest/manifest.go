@@ -67,6 +67,8 @@ type Stats struct {
 	Documents int
 	// EmptyList is true when the file holds a List or a NodeList without items: what kubectl prints for none.
 	EmptyList bool
+	// EmptyLists names the apiVersion and the kind of the items of every other typed list without items, such as "v1 Pod".
+	EmptyLists []string
 }
 
 // Each calls visit for every object in the text, in order, and stops at its first error. Lists are taken apart. Empty

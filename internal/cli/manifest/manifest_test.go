@@ -233,7 +233,8 @@ func TestStatsTellAnEmptyListFromNothing(t *testing.T) {
 	}{
 		"an empty List":             {"apiVersion: v1\nkind: List\nitems: []\n", Stats{Documents: 1, EmptyList: true}},
 		"an empty NodeList":         {`{"kind":"NodeList","apiVersion":"v1","items":null}`, Stats{Documents: 1, EmptyList: true}},
-		"an empty list of Pods":     {`{"kind":"PodList","apiVersion":"v1","items":[]}`, Stats{Documents: 1}},
+		"an empty list of Pods":     {`{"kind":"PodList","apiVersion":"v1","items":[]}`, Stats{Documents: 1, EmptyLists: []string{"v1 Pod"}}},
+		"a list of Pods":            {`{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"p"}}]}`, Stats{Documents: 1}},
 		"a List with an item":       {list("", "a"), Stats{Documents: 1}},
 		"an empty one after others": {node("a") + "---\n---\napiVersion: v1\nkind: List\nitems: []\n", Stats{Documents: 3, EmptyList: true}},
 		"an empty text":             {"", Stats{}},

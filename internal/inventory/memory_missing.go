@@ -1,0 +1,70 @@
+package inventory
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+)
+
+// most is the greatest number of GPUs that was ever read of a Node.
+type most struct {
+	gpus    int32
+	units   bool // read from scheduler units, which may turn out to be parts of GPUs
+	sharing v1.Sharing
+}
+
+// countMost keeps the greatest count. It starts anew with other products, and when units that were counted as GPUs turn out
+// to be shares of them.
+func (r *recollection) countMost(out *v1.GpuNode) {
+	if r.replaced {
+		r.most = most{}
+	}
+	if !r.isGPU || r.doubt || !measured(&r.row) || out.GpuCount == nil || *out.GpuCount != *r.row.GpuCount {
+		return
+	}
+	now := most{*out.GpuCount, onlyUnits(out.Gpus), out.Sharing}
+	if now.gpus >= r.most.gpus || r.most.units && r.most.sharing != out.Sharing {
+		r.most = now
+	}
+}
+
+// measured reports whether a row's count was read from the machine, and no other source contradicts it. While replicas are
+// being switched on or off, units and labels disagree for a while.
+func measured(row *v1.GpuNode) bool {
+	return row.GpuCount != nil && !disputed(row) &&
+		!slices.ContainsFunc(row.Gpus, func(g v1.GpuGroup) bool { return g.Source == v1.SourceCloud && !backed(row, g) })
+}
+
+// missingFormat is the sentence by which a row says how many GPUs the Node once had. It is read back from a stored row: no
+// other field has the number.
+const missingFormat = "found %d of the %d GPUs that were read of this Node before"
+
+var missingPattern = regexp.MustCompile("found [0-9]+ of the ([0-9]+) GPUs that were read of this Node before")
+
+// earlierCount reads the sentence back.
+func earlierCount(message string) (int32, bool) {
+	m := missingPattern.FindStringSubmatch(message)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(m[1], 10, 32)
+	return int32(n), err == nil
+}
+
+// maxMessage is the length that the API accepts.
+const maxMessage = 1024
+
+// appendSentence adds a sentence to a message, which gives way if it is too long.
+func appendSentence(message, sentence string) string {
+	if message == "" {
+		return sentence
+	}
+	const separator = "; "
+	if room := maxMessage - len(separator) - len(sentence); len(message) > room {
+		message = strings.ToValidUTF8(message[:room], "")
+	}
+	return message + separator + sentence
+}
