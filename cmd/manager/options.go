@@ -32,8 +32,8 @@ type options struct {
 }
 
 func (o *options) register(fs *flag.FlagSet) {
-	fs.StringVar(&o.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"),
-		"path of a kubeconfig file for runs outside a cluster; empty: the service account of the pod, else ~/.kube/config (env KUBECONFIG)")
+	fs.StringVar(&o.kubeconfig, "kubeconfig", "",
+		"path of a kubeconfig file for runs outside a cluster; empty: what the env KUBECONFIG names, else the service account of the pod, else ~/.kube/config")
 	fs.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"),
 		"namespace of the ConfigMap and of the Lease (env POD_NAMESPACE)")
 	fs.StringVar(&o.configMapName, "configmap-name", "gpu-node-status",

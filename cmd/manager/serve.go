@@ -75,5 +75,6 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig %s: %w", kubeconfig, err)
 	}
+	cfg.QPS = -1 // as in a pod: the API server's own priority and fairness is the judge
 	return cfg, nil
 }

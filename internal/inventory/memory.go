@@ -57,9 +57,7 @@ type known struct {
 
 // recalled is a reading and what it became. It makes equal readings give equal rows, whatever was learned from the first.
 type recalled struct {
-	row   v1.GpuNode
-	isGPU bool
-	out   v1.GpuNode
+	row, out v1.GpuNode
 }
 
 // fact is what is remembered of the GPUs of one vendor and product. Its source is what it was read from.
@@ -97,11 +95,7 @@ func (m *Memory) Seed(stored *v1.GpuInventoryStatus) {
 func (m *Memory) Recall(n NodeIdentity, row v1.GpuNode, isGPU bool, now time.Time) (v1.GpuNode, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k := m.nodes[n.Name]
-	if k != nil && (k.another(n) || !isGPU && k.onBus && n.Hardware == HardwareAbsent) {
-		delete(m.nodes, n.Name)
-		k = nil
-	}
+	k := m.of(n, isGPU)
 	if k == nil && !isGPU {
 		return row, false
 	}
@@ -110,18 +104,29 @@ func (m *Memory) Recall(n NodeIdentity, row v1.GpuNode, isGPU bool, now time.Tim
 	}
 	k.uid, k.created, k.asOf = n.UID, n.Created, time.Time{}
 	k.onBus = k.onBus || n.Hardware == HardwareSeen
-	if k.last != nil && k.last.isGPU == isGPU && reflect.DeepEqual(k.last.row, row) {
+	if k.last != nil && reflect.DeepEqual(k.last.row, row) {
 		return k.last.out, true
 	}
 	r := recollection{known: k, row: row, isGPU: isGPU, now: now.UTC().Truncate(time.Second)}
 	out := r.complete()
-	k.last = &recalled{row, isGPU, out}
+	k.last = &recalled{row, out}
 	if len(k.facts) > 0 {
 		m.put(n.Name, k)
 	} else {
 		delete(m.nodes, n.Name)
 	}
 	return out, true
+}
+
+// of is what is remembered of a Node. What is remembered of another Node of its name, or of GPUs that have gone from the bus,
+// is dropped.
+func (m *Memory) of(n NodeIdentity, isGPU bool) *known {
+	k := m.nodes[n.Name]
+	if k != nil && (k.another(n) || !isGPU && k.onBus && n.Hardware == HardwareAbsent) {
+		delete(m.nodes, n.Name)
+		return nil
+	}
+	return k
 }
 
 // Forget drops what is remembered of a Node that has gone.

@@ -23,7 +23,7 @@ func (r *recollection) mergeVendor(live []v1.GpuGroup, old []fact) []fact {
 	case len(old) == 0:
 		return r.read(live)
 	case len(live) == 0:
-		r.unnamed, r.shared, r.doubt = true, true, true
+		r.unnamed, r.shared = true, true
 		return r.keep(old)
 	case r.flipping(live):
 		return r.mergeMixed(live, old)
@@ -61,7 +61,7 @@ func (r *recollection) hidden(live []v1.GpuGroup, old []fact) bool {
 
 // reveal names GPUs that the reading does not name.
 func (r *recollection) reveal(live []v1.GpuGroup, old []fact) []fact {
-	r.unnamed, r.doubt = true, true
+	r.unnamed = true
 	if len(live) == 1 && len(old) == 1 {
 		return []fact{r.revive(live[0], old[0])}
 	}
@@ -127,7 +127,6 @@ func (r *recollection) restore(live []v1.GpuGroup, old []fact) []fact {
 	if len(rest) == 0 && len(old) > 1 {
 		return out
 	}
-	r.doubt = true
 	if len(old) == 1 || now != nil && was != nil && *now == *was {
 		return r.keep(old)
 	}
@@ -162,7 +161,7 @@ func (r *recollection) pair(live []v1.GpuGroup, old []fact) (out, rest []fact) {
 // fill adds to a live group what it lacks.
 func (r *recollection) fill(l v1.GpuGroup, f fact) fact {
 	if r.sharingHidden(l, f) {
-		r.shared, r.doubt = true, true
+		r.shared = true
 		f.Product = cmp.Or(l.Product, f.Product)
 		return r.lose(f)
 	}
@@ -190,7 +189,6 @@ func (r *recollection) fillCount(l v1.GpuGroup, f fact, same bool) *int32 {
 	case l.Count == nil || f.Count == nil:
 		return either(l.Count, f.Count)
 	case *l.Count < *f.Count && l.Source == v1.SourceResources && !r.unitsBack(l.Vendor):
-		r.doubt = true
 		return f.Count
 	default:
 		return l.Count

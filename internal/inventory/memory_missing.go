@@ -22,7 +22,7 @@ func (r *recollection) countMost(out *v1.GpuNode) {
 	if r.replaced {
 		r.most = most{}
 	}
-	if !r.isGPU || r.doubt || !measured(&r.row) || out.GpuCount == nil || *out.GpuCount != *r.row.GpuCount {
+	if !measured(&r.row) || out.GpuCount == nil || *out.GpuCount != *r.row.GpuCount {
 		return
 	}
 	now := most{*out.GpuCount, onlyUnits(out.Gpus), out.Sharing}

@@ -19,7 +19,6 @@ type recollection struct {
 	unnamed  bool // a product is remembered, not read
 	shared   bool // so is the way of sharing
 	replaced bool // other products than before
-	doubt    bool // the units may not stand for all GPUs
 }
 
 // complete gives the row, and updates what is known.

@@ -54,6 +54,12 @@ func (c Change) Concerns(selector labels.Selector) bool {
 	return was != is || is && c.Row
 }
 
+// Moves reports whether labels of a selected node have changed, which can move it between the pools that an inventory
+// expects.
+func (c Change) Moves(selector labels.Selector) bool {
+	return c.Before != nil && c.After != nil && selector.Matches(c.After) && !reflect.DeepEqual(c.Before, c.After)
+}
+
 // none reports a change that can alter nothing: of a Node without GPUs, or back to what it was.
 func (c Change) none() bool {
 	return c.Before == nil && c.After == nil || !c.Row && reflect.DeepEqual(c.Before, c.After)

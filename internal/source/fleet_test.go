@@ -103,6 +103,20 @@ func TestFleetTellsWhoIsConcerned(t *testing.T) {
 	}
 }
 
+func TestALabelMovesANode(t *testing.T) {
+	var told []Change
+	f := NewFleet(gpu.Options{}, false)
+	f.setNode(pack(gpuNode("a", map[string]string{"rack": "1"}), gpu.Options{}))
+	f.OnChange(func(c Change) { told = append(told, c) })
+	f.setNode(pack(gpuNode("a", map[string]string{"rack": "2"}), gpu.Options{}))
+	if len(told) != 1 || !told[0].Moves(labels.Everything()) || told[0].Concerns(labels.Everything()) {
+		t.Errorf("told %+v, want one move that concerns nobody else", told)
+	}
+	if len(told) == 1 && told[0].Moves(selector(t, "rack=1")) {
+		t.Error("a node that has left is told to move within")
+	}
+}
+
 func TestAHeartbeatIsNotReadAnew(t *testing.T) {
 	f := NewFleet(gpu.Options{}, false)
 	f.setNode(pack(gpuNode("a", nil), gpu.Options{}))

@@ -52,8 +52,11 @@ func (r *Reconciler) foreignChanges() predicate.Predicate {
 func (r *Reconciler) concerned(ctx context.Context, change source.Change) []reconcile.Request {
 	var out []reconcile.Request
 	for _, inv := range r.inventories(ctx) {
-		// An unusable selector is reported when the inventory itself is reconciled.
-		if selector, err := inventory.Selector(inv.Spec.NodeSelector); err == nil && change.Concerns(selector) {
+		selector, err := inventory.Selector(inv.Spec.NodeSelector)
+		if err != nil {
+			continue // reported when the inventory itself is reconciled
+		}
+		if change.Concerns(selector) || len(inv.Spec.Expected) > 0 && change.Moves(selector) {
 			out = append(out, requestFor(&inv))
 		}
 	}
