@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -36,6 +38,9 @@ type operator struct {
 	elector *leader.Elector
 	board   *inventory.Board
 	feed    *source.Feed
+
+	configMaps    cache.Cache
+	cachesStarted atomic.Bool
 }
 
 func (op *operator) newManager(cfg *rest.Config) (ctrl.Manager, error) {
@@ -50,7 +55,7 @@ func (op *operator) newManager(cfg *rest.Config) (ctrl.Manager, error) {
 	return ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                  scheme,
 		MapperProvider:          source.RESTMapper,
-		Cache:                   source.CacheOptions(op.target()),
+		Cache:                   source.InventoryCache(),
 		Metrics:                 metricsserver.Options{BindAddress: op.metricsAddress, FilterProvider: op.metricsHandler},
 		HealthProbeBindAddress:  op.probeAddress,
 		GracefulShutdownTimeout: &grace,
@@ -102,14 +107,30 @@ func (op *operator) addReconcilers(mgr ctrl.Manager) error {
 	if err := inventories.SetupWithManager(mgr, controllerOptions()); err != nil {
 		return fmt.Errorf("set up gpuinventory controller: %w", err)
 	}
+	if op.configMaps, err = newConfigMapCache(mgr, op.target()); err != nil {
+		return err
+	}
 	text := &configmap.Reconciler{
-		Client: mgr.GetClient(), Fleet: fleet, Feed: op.feed, Seeder: seeder, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
+		Client: mgr.GetClient(), Cache: op.configMaps, Fleet: fleet, Feed: op.feed, Seeder: seeder, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
 		Target: op.target(),
 	}
 	if err := text.SetupWithManager(mgr, controllerOptions()); err != nil {
 		return fmt.Errorf("set up configmap controller: %w", err)
 	}
 	return nil
+}
+
+func newConfigMapCache(mgr ctrl.Manager, key client.ObjectKey) (cache.Cache, error) {
+	options := source.ConfigMapCache(key)
+	options.Scheme, options.Mapper = mgr.GetScheme(), mgr.GetRESTMapper()
+	c, err := cache.New(mgr.GetConfig(), options)
+	if err != nil {
+		return nil, fmt.Errorf("create configmap cache: %w", err)
+	}
+	if err := mgr.Add(c); err != nil {
+		return nil, fmt.Errorf("add configmap cache: %w", err)
+	}
+	return c, nil
 }
 
 // controllerOptions bound the backoff: the default goes up to 16 minutes, far too long to wait after an outage has ended.

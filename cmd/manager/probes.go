@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/source"
 )
 
@@ -23,7 +25,15 @@ func (op *operator) addProbes(mgr ctrl.Manager) error {
 		return fmt.Errorf("add healthz check: %w", err)
 	}
 	synced := func(ctx context.Context) error {
-		return errors.Join(op.feed.Synced(), source.Synced(ctx, mgr.GetCache()))
+		if !op.cachesStarted.Load() {
+			// To ask a cache for a kind is to make it watch that kind, which it must not before it has been started: the manager
+			// would wait for all that it watches then.
+			return errors.New("the caches have not been started")
+		}
+		return errors.Join(
+			op.feed.Synced(),
+			source.Synced(ctx, mgr.GetCache(), "GpuInventories", &v1.GpuInventory{}),
+			source.Synced(ctx, op.configMaps, "ConfigMaps", &corev1.ConfigMap{}))
 	}
 	if err := mgr.AddReadyzCheck("caches-synced", func(r *http.Request) error { return synced(r.Context()) }); err != nil {
 		return fmt.Errorf("add readyz check: %w", err)
@@ -37,6 +47,7 @@ func (op *operator) addProbes(mgr ctrl.Manager) error {
 // reportSync logs what the operator waits for until every cache has synced. While an API server cannot be reached the
 // watches try again in silence.
 func (op *operator) reportSync(ctx context.Context, synced func(context.Context) error) error {
+	op.cachesStarted.Store(true)
 	again := time.NewTicker(reportPeriod)
 	defer again.Stop()
 	for {

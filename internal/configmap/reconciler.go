@@ -12,13 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/leader"
@@ -35,8 +36,10 @@ const (
 
 // Reconciler keeps one ConfigMap equal to the inventory of all Nodes.
 type Reconciler struct {
-	// Client reads from the cache and writes to the API server.
-	Client client.Client
+	// Client writes to the API server.
+	Client client.Writer
+	// Cache has the ConfigMap.
+	Cache cache.Cache
 	// Target names the ConfigMap.
 	Target client.ObjectKey
 	// Fleet is what the Nodes say, and Feed tells when that changes.
@@ -79,10 +82,14 @@ func (r *Reconciler) update(ctx, term context.Context) (status.Outcome, error) {
 	if have != nil && r.Feed.Settling() {
 		return status.Later(status.SettleDelay), nil
 	}
-	if err := r.Seeder.Seed(ctx); err != nil {
+	if err := r.Seeder.Seed(term); err != nil {
 		return status.Outcome{}, err
 	}
-	found := inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(labels.Everything())), r.Feed.Synced())
+	missing := r.Feed.Synced() // asked for first: an input that arrives in between is told as missing, not as read
+	found := inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(labels.Everything())), missing)
+	if term.Err() != nil {
+		return status.Outcome{}, fmt.Errorf("compute configmap %s: %w", r.Target, context.Cause(term))
+	}
 	r.Board.PutFleet(&found)
 	want, err := Render(&found)
 	if err != nil {
@@ -91,7 +98,7 @@ func (r *Reconciler) update(ctx, term context.Context) (status.Outcome, error) {
 	if upToDate(have, want) {
 		return status.Equal, nil
 	}
-	if wait := r.pace.Wait(r.Target, r.Now()); wait > 0 {
+	if wait := r.pace.Next(r.Target, r.Now()); wait > 0 {
 		return status.Later(wait), nil
 	}
 	switch err := r.write(term, have, want); {
@@ -108,9 +115,9 @@ func (r *Reconciler) update(ctx, term context.Context) (status.Outcome, error) {
 // current is the ConfigMap as it is, as far as this process can know; nil when there is none.
 func (r *Reconciler) current(ctx context.Context) (*corev1.ConfigMap, error) {
 	var cached corev1.ConfigMap
-	err := r.Client.Get(ctx, r.Target, &cached, client.UnsafeDisableDeepCopy)
+	err := r.Cache.Get(ctx, r.Target, &cached, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
-		last, _ := r.own.Last(r.Target) // just created, and the cache has not seen it; a deletion would have been
+		last, _ := r.own.Unseen(r.Target, r.Now())
 		return last, nil
 	}
 	if err != nil {
@@ -157,8 +164,7 @@ func (r *Reconciler) write(ctx context.Context, have *corev1.ConfigMap, data map
 		return err
 	}
 	r.Metrics.Size(metrics.OutputConfigMap, len(body))
-	r.own.Wrote(cm)
-	r.pace.Wrote(r.Target, r.Now())
+	r.own.Wrote(cm, r.Now())
 	return nil
 }
 
@@ -174,20 +180,20 @@ func explain(target client.ObjectKey, err error) error {
 // SetupWithManager watches the fleet, the ConfigMap itself and elections; every event leads to the one key.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
 	one := func(context.Context) []reconcile.Request { return []reconcile.Request{{NamespacedName: r.Target}} }
-	toOne := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request { return one(ctx) })
+	toOne := handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, _ *corev1.ConfigMap) []reconcile.Request { return one(ctx) })
 	return ctrl.NewControllerManagedBy(mgr).Named(metrics.ControllerConfigMap).
 		WatchesRawSource(r.Feed.Changes(func(ctx context.Context, _ source.Change) []reconcile.Request { return one(ctx) })).
-		Watches(&corev1.ConfigMap{}, toOne, builder.WithPredicates(r.foreignChanges())).
+		WatchesRawSource(ctrlsource.Kind(r.Cache, &corev1.ConfigMap{}, toOne, r.foreignChanges())).
 		WatchesRawSource(r.Leader.Elected(one)).
 		WithOptions(options).
 		Complete(r)
 }
 
 // foreignChanges lets pass what others did to the ConfigMap: our own writes do not wake us.
-func (r *Reconciler) foreignChanges() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool { return !r.own.IsEcho(e.ObjectNew.(*corev1.ConfigMap)) },
-		DeleteFunc: func(e event.DeleteEvent) bool {
+func (r *Reconciler) foreignChanges() predicate.TypedPredicate[*corev1.ConfigMap] {
+	return predicate.TypedFuncs[*corev1.ConfigMap]{
+		UpdateFunc: func(e event.TypedUpdateEvent[*corev1.ConfigMap]) bool { return !r.own.IsEcho(e.ObjectNew) },
+		DeleteFunc: func(e event.TypedDeleteEvent[*corev1.ConfigMap]) bool {
 			r.own.Forget(client.ObjectKeyFromObject(e.Object))
 			return true
 		},

@@ -23,6 +23,9 @@ type Change struct {
 	Node string
 	// Message says what changed, from what to what.
 	Message string
+	// Action tells apart news of one kind about one node: an Event with equal reason, node and action is the same news
+	// again and only counted, so the second text of different news would be lost.
+	Action string
 }
 
 // Changes lists what a person may want to hear about between two statuses, by node name. A status without observedAt has
@@ -46,7 +49,7 @@ func Changes(before, after *v1.GpuInventoryStatus) []Change {
 			out = append(out, normal(v1.EventGpuNodeAdded, n.Name, "%s: %s", n.Name, describe(n)))
 		}
 		if !n.Ready {
-			out = append(out, warning(v1.EventGpuNodeNotReady, n.Name, "%s is not ready: %s", n.Name, why(n)))
+			out = append(out, warning(v1.EventGpuNodeNotReady, n.Name, "%s is not ready: %s", n.Name, why(n)).as("%s", n.Reason))
 		}
 	}
 	if after.NodesOmitted == 0 {
@@ -112,7 +115,7 @@ func readyChanges(was, is *v1.GpuNode) []Change {
 	case is.Ready && !was.Ready:
 		return []Change{normal(v1.EventGpuNodeReady, is.Name, "%s is ready again; it was %s", is.Name, was.Reason)}
 	case !is.Ready && (was.Ready || was.Reason != is.Reason):
-		return []Change{warning(v1.EventGpuNodeNotReady, is.Name, "%s is not ready: %s", is.Name, why(is))}
+		return []Change{warning(v1.EventGpuNodeNotReady, is.Name, "%s is not ready: %s", is.Name, why(is)).as("%s", is.Reason)}
 	default:
 		return nil
 	}
@@ -123,9 +126,9 @@ func countChanges(was, is *v1.GpuNode) []Change {
 	case was.GpuCount == nil || is.GpuCount == nil || *was.GpuCount == *is.GpuCount:
 		return nil
 	case *is.GpuCount < *was.GpuCount:
-		return []Change{warning(v1.EventGpuCountDropped, is.Name, "%s has %d GPUs; it had %d", is.Name, *is.GpuCount, *was.GpuCount)}
+		return []Change{warning(v1.EventGpuCountDropped, is.Name, "%s has %d GPUs; it had %d", is.Name, *is.GpuCount, *was.GpuCount).as("From%dTo%d", *was.GpuCount, *is.GpuCount)}
 	default:
-		return []Change{normal(v1.EventGpuCountIncreased, is.Name, "%s has %d GPUs; it had %d", is.Name, *is.GpuCount, *was.GpuCount)}
+		return []Change{normal(v1.EventGpuCountIncreased, is.Name, "%s has %d GPUs; it had %d", is.Name, *is.GpuCount, *was.GpuCount).as("From%dTo%d", *was.GpuCount, *is.GpuCount)}
 	}
 }
 
@@ -137,11 +140,11 @@ func healthChanges(was, is *v1.GpuNode) []Change {
 	case !is.Ready || before == now || !was.Ready && now == 0:
 		return nil
 	case now > before || !was.Ready:
-		return []Change{warning(v1.EventGpusUnhealthy, is.Name, "%s: %d of %d GPU units are not allocatable", is.Name, now, totalUnits(is))}
+		return []Change{warning(v1.EventGpusUnhealthy, is.Name, "%s: %d of %d GPU units are not allocatable", is.Name, now, totalUnits(is)).as("From%dTo%d", before, now)}
 	case now == 0:
 		return []Change{normal(v1.EventGpusHealthy, is.Name, "%s: all %d GPU units are allocatable again", is.Name, totalUnits(is))}
 	default:
-		return []Change{normal(v1.EventGpusHealthy, is.Name, "%s: %d of %d GPU units are not allocatable; it was %d", is.Name, now, totalUnits(is), before)}
+		return []Change{normal(v1.EventGpusHealthy, is.Name, "%s: %d of %d GPU units are not allocatable; it was %d", is.Name, now, totalUnits(is), before).as("From%dTo%d", before, now)}
 	}
 }
 
@@ -175,11 +178,20 @@ func why(n *v1.GpuNode) string {
 }
 
 func normal(reason, node, format string, args ...any) Change {
-	return Change{Type: corev1.EventTypeNormal, Reason: reason, Node: node, Message: fmt.Sprintf(format, args...)}
+	return Change{Type: corev1.EventTypeNormal, Reason: reason, Node: node, Message: fmt.Sprintf(format, args...), Action: observe}
 }
 
 func warning(reason, node, format string, args ...any) Change {
-	return Change{Type: corev1.EventTypeWarning, Reason: reason, Node: node, Message: fmt.Sprintf(format, args...)}
+	return Change{Type: corev1.EventTypeWarning, Reason: reason, Node: node, Message: fmt.Sprintf(format, args...), Action: observe}
+}
+
+// observe is the action of news that there is one kind of.
+const observe = "Observe"
+
+// as gives the change an action of its own.
+func (c Change) as(format string, args ...any) Change {
+	c.Action = fmt.Sprintf(format, args...)
+	return c
 }
 
 // maxPerReason is how many changes of one kind are reported singly; more become one that names the first few.
@@ -204,7 +216,7 @@ func Aggregate(changes []Change) []Change {
 		for _, c := range kind {
 			names = append(names, c.Node)
 		}
-		out = append(out, Change{Type: kind[0].Type, Reason: kind[0].Reason, Message: fmt.Sprintf("%d nodes: %s", n, first(names))})
+		out = append(out, Change{Type: kind[0].Type, Reason: kind[0].Reason, Message: fmt.Sprintf("%d nodes: %s", n, first(names)), Action: fmt.Sprintf("Nodes%d", n)})
 	}
 	return out
 }

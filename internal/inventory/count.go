@@ -132,10 +132,13 @@ func belongs(n *v1.GpuNode, resource string, vendor v1.Vendor) bool {
 		return true
 	}
 	if driver, ok := strings.CutPrefix(resource, gpu.DRAResource("")); ok {
-		v, _ := gpu.DriverVendor(driver, gpu.Options{})
+		v, ok := gpu.DriverVendor(driver, gpu.Options{})
+		if !ok {
+			v, _ = gpu.DriverVendor(driver, gpu.Options{ExtraResources: []string{resource}})
+		}
 		return v == vendor
 	}
-	class, _ := gpu.Classify(resource, gpu.Options{})
+	class := classOf(resource)
 	return class.Vendor == vendor
 }
 

@@ -20,58 +20,68 @@ const MaxBytes = 900_000
 const conditionsReserve = 512
 
 // Fit leaves out rows until the status takes at most budget bytes as JSON: ready nodes without warnings first, then ready
-// nodes with warnings, then the others, each from the end. NodesOmitted and the condition Complete say so. Totals, products
-// and resources stay as they are. A status that fits is returned as it is.
+// nodes with warnings, then the others, each from the end. NodesOmitted and the condition Complete say so. Totals stay as
+// they are, products and resources too unless there are more than the API accepts. A status that fits is returned as it is.
 func Fit(s v1.GpuInventoryStatus, budget int) (v1.GpuInventoryStatus, error) {
+	var omissions []string
+	if text := boundSummaries(&s); text != "" {
+		omissions = append(omissions, text)
+	}
 	fixed := s
 	fixed.Nodes = nil
 	left, err := json.Marshal(fixed)
 	if err != nil {
 		return s, fmt.Errorf("encode status: %w", err)
 	}
-	remaining := budget - len(left) - conditionsReserve
-	keep := make([]bool, len(s.Nodes))
-	kept := 0
-	for _, i := range ByNeed(s.Nodes) {
-		row, err := json.Marshal(&s.Nodes[i])
-		if err != nil {
-			return s, fmt.Errorf("encode row of node %s: %w", s.Nodes[i].Name, err)
-		}
-		if remaining -= len(row) + len(","); remaining < 0 {
-			break
-		}
-		keep[i] = true
-		kept++
+	kept, err := keepNeeded(s.Nodes, budget-len(left)-conditionsReserve)
+	if err != nil {
+		return s, err
 	}
-	if kept == len(s.Nodes) {
-		return s, nil
+	if omitted := len(s.Nodes) - len(kept); omitted > 0 {
+		omissions = append(omissions, fmt.Sprintf("rows of %s left out to keep the object small, healthy ones first; "+
+			"totals, products and resources cover them, an inventory with a nodeSelector shows them", plural(omitted, "node")))
+		s.Nodes = kept
+		s.NodesOmitted += int32(omitted)
 	}
-	nodes := make([]v1.GpuNode, 0, kept)
-	for i := range s.Nodes {
-		if keep[i] {
-			nodes = append(nodes, s.Nodes[i])
-		}
-	}
-	omitted := len(s.Nodes) - kept
-	s.Nodes = nodes
-	s.NodesOmitted += int32(omitted)
-	s.Conditions = slices.Clone(s.Conditions)
-	if complete := meta.FindStatusCondition(s.Conditions, v1.ConditionComplete); complete != nil {
-		complete.Message = omissionMessage(complete, omitted)
-		if complete.Status == metav1.ConditionTrue {
-			complete.Status, complete.Reason = metav1.ConditionFalse, v1.ConditionReasonRowsOmitted
-		}
+	if len(omissions) > 0 {
+		s.Conditions = slices.Clone(s.Conditions)
+		tellOmissions(meta.FindStatusCondition(s.Conditions, v1.ConditionComplete), omissions)
 	}
 	return s, nil
 }
 
-func omissionMessage(complete *metav1.Condition, omitted int) string {
-	parts := []string{fmt.Sprintf("rows of %s left out to keep the object small, healthy ones first; "+
-		"totals, products and resources cover them, an inventory with a nodeSelector shows them", plural(omitted, "node"))}
-	if complete.Status != metav1.ConditionTrue {
-		parts = append([]string{complete.Message}, parts...)
+// keepNeeded gives, in their order, the most needed rows that fit into budget bytes as JSON.
+func keepNeeded(nodes []v1.GpuNode, budget int) ([]v1.GpuNode, error) {
+	keep := make([]bool, len(nodes))
+	for _, i := range ByNeed(nodes) {
+		row, err := json.Marshal(&nodes[i])
+		if err != nil {
+			return nil, fmt.Errorf("encode row of node %s: %w", nodes[i].Name, err)
+		}
+		if budget -= len(row) + len(","); budget < 0 {
+			break
+		}
+		keep[i] = true
 	}
-	return strings.Join(parts, "; ")
+	kept := make([]v1.GpuNode, 0, len(nodes))
+	for i := range nodes {
+		if keep[i] {
+			kept = append(kept, nodes[i])
+		}
+	}
+	return kept, nil
+}
+
+func tellOmissions(complete *metav1.Condition, omissions []string) {
+	if complete == nil {
+		return
+	}
+	if complete.Status == metav1.ConditionTrue {
+		complete.Status, complete.Reason = metav1.ConditionFalse, v1.ConditionReasonRowsOmitted
+	} else {
+		omissions = append([]string{complete.Message}, omissions...)
+	}
+	complete.Message = strings.Join(omissions, "; ")
 }
 
 // ByNeed gives the indexes of nodes, the rows that a reader needs most first and otherwise in their order: nodes that are

@@ -109,6 +109,7 @@ func (m *Memory) Recall(n NodeIdentity, row v1.GpuNode, isGPU bool, now time.Tim
 	}
 	r := recollection{known: k, row: row, isGPU: isGPU, now: now.UTC().Truncate(time.Second)}
 	out := r.complete()
+	bound(&out)
 	k.last = &recalled{row, out}
 	if len(k.facts) > 0 {
 		m.put(n.Name, k)
@@ -147,7 +148,7 @@ func (m *Memory) put(name string, k *known) {
 func knownFrom(row *v1.GpuNode, at time.Time) *known {
 	k := &known{
 		asOf: at, sharing: row.Sharing, mode: row.WorkloadMode,
-		units: slices.Clone(row.Resources), mixed: slices.Contains(row.Warnings, v1.WarningMixedProducts),
+		units: ownUnits(row.Resources), mixed: slices.Contains(row.Warnings, v1.WarningMixedProducts),
 	}
 	registered := row.Reason == v1.ReasonNoAllocatableGpu
 	for _, g := range row.Gpus {
@@ -169,6 +170,12 @@ func knownFrom(row *v1.GpuNode, at time.Time) *known {
 		k.most = most{gpus: earlier, sharing: row.Sharing}
 	}
 	return k
+}
+
+// ownUnits are the units that a node has. A stored row may also list units that are held of a resource that the node no
+// longer has.
+func ownUnits(resources []v1.NodeResource) []v1.NodeResource {
+	return slices.DeleteFunc(slices.Clone(resources), func(r v1.NodeResource) bool { return r.Capacity == 0 && r.Allocatable == 0 })
 }
 
 // outranks reports whether a seed is to take the place of what is remembered.

@@ -54,9 +54,6 @@ func earlierCount(message string) (int32, bool) {
 	return int32(n), err == nil
 }
 
-// maxMessage is the length that the API accepts.
-const maxMessage = 1024
-
 // appendSentence adds a sentence to a message, which gives way if it is too long.
 func appendSentence(message, sentence string) string {
 	if message == "" {

@@ -67,6 +67,13 @@ func TestSnapshotTotals(t *testing.T) {
 			}, units("nvidia.com/gpu", 2, 0), units("gpu.intel.com/i915", 3, 3))},
 			want: totals{n(1), n(1), n(0), n(5), n(3)},
 		},
+		"units of a name that only an option knows are no other vendor's": {
+			rows: []v1.GpuNode{row("a", 2, func(n *v1.GpuNode) {
+				n.Gpus = append(n.Gpus, v1.GpuGroup{Vendor: v1.VendorUnknown, Count: new(int32(2))})
+				n.GpuCount = new(int32(4))
+			}, units("example.com/accelerator", 2, 2))},
+			want: totals{n(1), n(1), n(0), n(4), n(4)},
+		},
 		"absurd counts do not wrap round": {
 			rows: []v1.GpuNode{row("a", math.MaxInt32), row("b", math.MaxInt32)},
 			want: totals{n(2), n(2), n(0), n(math.MaxInt32), n(math.MaxInt32)},

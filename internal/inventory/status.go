@@ -21,6 +21,7 @@ func Next(stored, found v1.GpuInventoryStatus, generation int64, now time.Time) 
 	at := metav1.NewTime(now.UTC().Truncate(time.Second)) // what the API server will store
 	for _, c := range found.Conditions {
 		c.ObservedGeneration = generation
+		c.Message = Clip(c.Message, maxConditionMessage)
 		c.LastTransitionTime = at
 		if old := meta.FindStatusCondition(stored.Conditions, c.Type); old != nil && old.Status == c.Status {
 			c.LastTransitionTime = old.LastTransitionTime

@@ -208,9 +208,22 @@ func (l *recordingLock) record(r resourcelock.LeaderElectionRecord, write func()
 		return err
 	}
 	if r.HolderIdentity == l.Identity() {
-		l.elector.mu.Lock()
-		l.elector.renewed = sent
-		l.elector.mu.Unlock()
+		l.elector.renew(sent)
 	}
 	return nil
+}
+
+// renew notes a renewal. One that comes when leadership had ended by the clock, but not yet for the elector, begins it
+// anew: what was asked for meanwhile was turned away.
+func (e *Elector) renew(sent time.Time) {
+	e.mu.Lock()
+	var again []func()
+	if e.term != nil && e.term.Err() == nil && !e.leading() {
+		again = slices.Clone(e.elected)
+	}
+	e.renewed = sent
+	e.mu.Unlock()
+	for _, enqueue := range again {
+		enqueue()
+	}
 }

@@ -138,6 +138,30 @@ func TestElectedEnqueuesEachTime(t *testing.T) {
 	}
 }
 
+func TestARenewalAfterTheClockRanOutEnqueuesAnew(t *testing.T) {
+	e, c, lock := leading(t)
+	enqueued := 0
+	e.elected = append(e.elected, func() { enqueued++ })
+	renew := func() {
+		if err := lock.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.now = c.now.Add(RenewDeadline - time.Second)
+	renew()
+	if enqueued != 0 {
+		t.Fatal("an ordinary renewal enqueues")
+	}
+	c.now = c.now.Add(RenewDeadline + time.Second)
+	if e.Leading() {
+		t.Fatal("leading past the deadline")
+	}
+	renew()
+	if !e.Leading() || enqueued != 1 {
+		t.Errorf("leading %v, enqueued %d times, want true and once", e.Leading(), enqueued)
+	}
+}
+
 func TestLossIsToldOnceForEachTerm(t *testing.T) {
 	e := Always(logr.Discard())
 	var lost int

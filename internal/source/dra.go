@@ -26,6 +26,8 @@ type draFeed struct {
 	kinds *served
 	dirty chan struct{}
 
+	publishing sync.Mutex // held from computing devices to handing them over, so that the newest come last
+
 	mu     sync.Mutex
 	slices map[string]*resourcev1.ResourceSlice
 	rules  map[string]*taintRule
@@ -57,9 +59,6 @@ func (d *draFeed) run(ctx context.Context) {
 	running.Wait()
 }
 
-// synced returns nil when it is known what the API server serves, and that has been read.
-func (d *draFeed) synced() error { return d.kinds.synced() }
-
 func (d *draFeed) setSlice(s *resourcev1.ResourceSlice) {
 	d.mu.Lock()
 	d.slices[s.Name] = s
@@ -81,7 +80,7 @@ func (d *draFeed) replaceSlices(list []*resourcev1.ResourceSlice) {
 		d.slices[s.Name] = s
 	}
 	d.mu.Unlock()
-	d.fleet.setDevices(d.devices()) // a list is a settled state, and others wait for it
+	d.publishNow() // a list is a settled state, and others wait for it
 }
 
 func (d *draFeed) setRule(r *taintRule) {
@@ -108,7 +107,7 @@ func (d *draFeed) replaceRules(list []*taintRule) {
 		d.rules[r.name] = r
 	}
 	d.mu.Unlock()
-	d.fleet.setDevices(d.devices())
+	d.publishNow()
 }
 
 func (d *draFeed) touch() {
@@ -131,8 +130,14 @@ func (d *draFeed) publish(ctx context.Context) {
 			return
 		case <-time.After(settle):
 		}
-		d.fleet.setDevices(d.devices())
+		d.publishNow()
 	}
+}
+
+func (d *draFeed) publishNow() {
+	d.publishing.Lock()
+	defer d.publishing.Unlock()
+	d.fleet.setDevices(d.devices())
 }
 
 // devices are the devices of every node, with the taints of rules beside those of the slices.

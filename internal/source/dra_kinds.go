@@ -6,14 +6,12 @@ import (
 	"fmt"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	resourcev1beta1 "k8s.io/api/resource/v1beta1"
 	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	resourcev1client "k8s.io/client-go/kubernetes/typed/resource/v1"
-	resourcev1alpha3client "k8s.io/client-go/kubernetes/typed/resource/v1alpha3"
 	resourcev1beta1client "k8s.io/client-go/kubernetes/typed/resource/v1beta1"
 	resourcev1beta2client "k8s.io/client-go/kubernetes/typed/resource/v1beta2"
 	"k8s.io/client-go/rest"
@@ -23,18 +21,16 @@ import (
 )
 
 type draClients struct {
-	v1       *resourcev1client.ResourceV1Client
-	v1beta2  *resourcev1beta2client.ResourceV1beta2Client
-	v1beta1  *resourcev1beta1client.ResourceV1beta1Client
-	v1alpha3 *resourcev1alpha3client.ResourceV1alpha3Client
+	v1      *resourcev1client.ResourceV1Client
+	v1beta2 *resourcev1beta2client.ResourceV1beta2Client
+	v1beta1 *resourcev1beta1client.ResourceV1beta1Client
 }
 
 func newDRAClients(cfg *rest.Config) (c draClients, err error) {
-	var errs [4]error
+	var errs [3]error
 	c.v1, errs[0] = resourcev1client.NewForConfig(cfg)
 	c.v1beta2, errs[1] = resourcev1beta2client.NewForConfig(cfg)
 	c.v1beta1, errs[2] = resourcev1beta1client.NewForConfig(cfg)
-	c.v1alpha3, errs[3] = resourcev1alpha3client.NewForConfig(cfg)
 	if err := errors.Join(errs[:]...); err != nil {
 		return c, fmt.Errorf("create DRA clients: %w", err)
 	}
@@ -44,7 +40,7 @@ func newDRAClients(cfg *rest.Config) (c draClients, err error) {
 // sliceKind reads ResourceSlices.
 func (d *draFeed) sliceKind(c draClients) *draKind {
 	const plural = "ResourceSlices"
-	put := target[resourcev1.ResourceSlice]{d.setSlice, d.removeSlice, d.replaceSlices}
+	put := target[resourcev1.ResourceSlice]{d.setSlice, d.removeSlice, d.replaceSlices, d.fleet.announce}
 	return &draKind{
 		plural: plural, resource: "resourceslices", clear: func() { d.replaceSlices(nil) },
 		versions: []draVersion{
@@ -64,40 +60,36 @@ func slim(s resourcev1.ResourceSlice) *resourcev1.ResourceSlice {
 	return &s
 }
 
-// ruleKind reads DeviceTaintRules. Selectors by device class or expression, which early versions had, select nothing here:
-// they need the scheduler's own evaluation.
+// ruleKind reads DeviceTaintRules, in their beta and final versions.
 func (d *draFeed) ruleKind(c draClients) *draKind {
 	const plural = "DeviceTaintRules"
-	put := target[taintRule]{d.setRule, d.removeRule, d.replaceRules}
+	put := target[taintRule]{d.setRule, d.removeRule, d.replaceRules, d.fleet.announce}
 	return &draKind{
 		plural: plural, resource: "devicetaintrules", clear: func() { d.replaceRules(nil) },
 		versions: []draVersion{
 			{"v1", watching(plural, &resourcev1.DeviceTaintRule{}, c.v1.DeviceTaintRules().List, c.v1.DeviceTaintRules().Watch, put,
 				func(r *resourcev1.DeviceTaintRule) *taintRule {
-					s := r.Spec.DeviceSelector
-					if s == nil {
-						return nil
-					}
-					return &taintRule{r.Name, s.Driver, s.Pool, s.Device, deviceTaint(r.Spec.Taint.Key, r.Spec.Taint.Value, string(r.Spec.Taint.Effect))}
+					t := r.Spec.Taint
+					return ruleOf(r.Name, (*ruleSelector)(r.Spec.DeviceSelector), deviceTaint(t.Key, t.Value, string(t.Effect)))
 				})},
 			{"v1beta2", watching(plural, &resourcev1beta2.DeviceTaintRule{}, c.v1beta2.DeviceTaintRules().List, c.v1beta2.DeviceTaintRules().Watch, put,
 				func(r *resourcev1beta2.DeviceTaintRule) *taintRule {
-					s := r.Spec.DeviceSelector
-					if s == nil {
-						return nil
-					}
-					return &taintRule{r.Name, s.Driver, s.Pool, s.Device, deviceTaint(r.Spec.Taint.Key, r.Spec.Taint.Value, string(r.Spec.Taint.Effect))}
-				})},
-			{"v1alpha3", watching(plural, &resourcev1alpha3.DeviceTaintRule{}, c.v1alpha3.DeviceTaintRules().List, c.v1alpha3.DeviceTaintRules().Watch, put,
-				func(r *resourcev1alpha3.DeviceTaintRule) *taintRule {
-					s := r.Spec.DeviceSelector
-					if s == nil {
-						return nil
-					}
-					return &taintRule{r.Name, s.Driver, s.Pool, s.Device, deviceTaint(r.Spec.Taint.Key, r.Spec.Taint.Value, string(r.Spec.Taint.Effect))}
+					t := r.Spec.Taint
+					return ruleOf(r.Name, (*ruleSelector)(r.Spec.DeviceSelector), deviceTaint(t.Key, t.Value, string(t.Effect)))
 				})},
 		},
 	}
+}
+
+// ruleSelector selects the devices of a rule, in every version alike.
+type ruleSelector resourcev1.DeviceTaintSelector
+
+// ruleOf makes a rule; nil: it selects no device.
+func ruleOf(name string, s *ruleSelector, taint gpu.DeviceTaint) *taintRule {
+	if s == nil {
+		return nil
+	}
+	return &taintRule{name, s.Driver, s.Pool, s.Device, taint}
 }
 
 func deviceTaint(key, value, effect string) gpu.DeviceTaint {
@@ -113,7 +105,7 @@ type claim struct {
 // claimKind reads the ResourceClaims that hold devices.
 func claimKind(c draClients, fleet *Fleet) *draKind {
 	const plural = "ResourceClaims"
-	put := target[claim]{fleet.setClaim, fleet.removeClaim, fleet.replaceClaims}
+	put := target[claim]{fleet.setClaim, fleet.removeClaim, fleet.replaceClaims, fleet.announce}
 	of := func(in *resourcev1.ResourceClaim) *claim {
 		if holds, ok := holders.OfClaim(in, fleet.options); ok {
 			return &claim{keyOf(in), holds}
@@ -138,6 +130,8 @@ type target[T any] struct {
 	set     func(*T)
 	remove  func(key string)
 	replace func([]*T)
+	// announce is told of a first list.
+	announce func()
 }
 
 // watching makes the watch of one version of a kind.
@@ -148,7 +142,10 @@ func watching[O object, L runtime.Object, T any](
 	put target[T], reduce func(O) *T,
 ) func() (watched, func() bool) {
 	return func() (watched, func() bool) {
-		s := &sink[O, T]{reduce: reduce, key: func(o O) string { return keyOf(o) }, set: put.set, remove: put.remove, replace: put.replace}
+		s := &sink[O, T]{
+			reduce: reduce, key: func(o O) string { return keyOf(o) },
+			set: put.set, remove: put.remove, replace: put.replace, announce: put.announce,
+		}
 		return watched{
 			plural: plural, object: example, sink: s, watch: watch,
 			list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return list(ctx, o) },

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,7 +31,8 @@ type draKind struct {
 	clear func()
 
 	current string      // version that is watched; empty: none
-	stop    func()      // ends the watch
+	doubted string      // another version that the last answer named
+	stop    func()      // ends the watch and waits for it
 	synced  func() bool // of the watch; nil: none
 }
 
@@ -89,7 +91,7 @@ func (s *served) discover(ctx context.Context) (map[string]string, error) {
 		return nil, fmt.Errorf("get API group %s: %w", draGroup, err)
 	}
 	newest := map[string]string{}
-	for _, version := range []string{"v1", "v1beta2", "v1beta1", "v1alpha3"} {
+	for _, version := range []string{"v1", "v1beta2", "v1beta1"} {
 		list, err := s.discovery.ServerResourcesForGroupVersion(draGroup + "/" + version)
 		if apierrors.IsNotFound(err) {
 			continue
@@ -106,45 +108,71 @@ func (s *served) discover(ctx context.Context) (map[string]string, error) {
 	return newest, nil
 }
 
-// follow begins, changes and ends watches.
+// follow begins, changes and ends watches. While a control plane is upgraded its servers may answer differently: that
+// something is gone, or older than before, is believed when it is said twice in a row.
 func (s *served) follow(ctx context.Context, versions map[string]string, running *sync.WaitGroup) {
 	for _, kind := range s.kinds {
 		version := versions[kind.resource]
-		if s.known && version == kind.current {
-			continue
+		switch {
+		case s.known && version == kind.current:
+			kind.doubted = ""
+		case kind.current != "" && kind.older(version) && kind.doubted != version+"?":
+			kind.doubted = version + "?"
+		default:
+			kind.doubted = ""
+			s.change(ctx, kind, version, running)
 		}
-		if kind.stop != nil {
-			kind.stop()
-		}
-		s.mu.Lock()
-		kind.current, kind.stop, kind.synced = version, nil, nil
-		s.mu.Unlock()
-		s.begin(ctx, kind, version, running)
 	}
 	s.mu.Lock()
 	s.known = true
 	s.mu.Unlock()
 }
 
-func (s *served) begin(ctx context.Context, kind *draKind, version string, running *sync.WaitGroup) {
+// older reports whether a version comes after the current one in the kind's list, or is none.
+func (k *draKind) older(version string) bool {
+	for _, v := range k.versions {
+		switch v.version {
+		case version:
+			return false
+		case k.current:
+			return true
+		}
+	}
+	return true
+}
+
+// change ends the watch of a kind and begins that of another version; empty: none.
+func (s *served) change(ctx context.Context, kind *draKind, version string, running *sync.WaitGroup) {
+	if kind.stop != nil {
+		kind.stop()
+	}
 	for _, v := range kind.versions {
 		if v.version != version {
 			continue
 		}
 		w, synced := v.watch()
 		watchCtx, cancel := context.WithCancel(ctx)
+		ended := make(chan struct{})
 		s.mu.Lock()
-		kind.stop, kind.synced = cancel, synced
+		kind.current, kind.synced = version, synced
+		kind.stop = func() { cancel(); <-ended }
 		s.mu.Unlock()
 		s.log.Info("Reading "+kind.plural, "version", draGroup+"/"+version)
-		running.Go(func() { w.run(watchCtx, s.log) })
+		running.Go(func() {
+			defer close(ended)
+			w.run(watchCtx, s.log)
+		})
 		return
 	}
+	s.mu.Lock()
+	kind.current, kind.stop, kind.synced = "", nil, nil
+	s.mu.Unlock()
 	s.log.V(1).Info("Not served: " + kind.plural)
 	kind.clear()
 }
 
-func (s *served) synced() error {
+// synced returns nil when it is known which of the kinds are served, and those have been read.
+func (s *served) synced(resources ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.known {
@@ -152,7 +180,7 @@ func (s *served) synced() error {
 	}
 	var errs []error
 	for _, kind := range s.kinds {
-		if kind.synced != nil && !kind.synced() {
+		if slices.Contains(resources, kind.resource) && kind.synced != nil && !kind.synced() {
 			errs = append(errs, fmt.Errorf("%s not read yet", kind.plural))
 		}
 	}

@@ -22,7 +22,7 @@ const patience = 15 * time.Second
 func (f *Feed) Settling() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.started.IsZero() && time.Since(f.started) < patience && f.Synced() != nil
+	return !f.nodesAt.IsZero() && time.Since(f.nodesAt) < patience && f.Synced() != nil
 }
 
 // Changes is a source of requests for a controller: what requests makes of each change of the fleet. The controller's

@@ -30,7 +30,7 @@ type Feed struct {
 	dra   *draFeed                    // nil without DRA
 
 	mu      sync.Mutex
-	started time.Time
+	nodesAt time.Time // when Nodes had been read
 }
 
 // FeedOptions say what to read.
@@ -52,6 +52,7 @@ func NewFeed(cfg *rest.Config, fleet *Fleet, o FeedOptions, log logr.Logger) (*F
 		reduce: func(n *corev1.Node) *evidence { return pack(n, fleet.options) },
 		key:    func(n *corev1.Node) string { return n.Name },
 		set:    fleet.setNode, remove: fleet.removeNode, replace: fleet.replaceNodes,
+		announce: f.nodesArrived,
 	}
 	if fleet.tally != nil {
 		f.pods = &sink[*corev1.Pod, holding]{
@@ -62,7 +63,7 @@ func NewFeed(cfg *rest.Config, fleet *Fleet, o FeedOptions, log logr.Logger) (*F
 				return nil
 			},
 			key: func(p *corev1.Pod) string { return keyOf(p) },
-			set: fleet.setPod, remove: fleet.removePod, replace: fleet.replacePods,
+			set: fleet.setPod, remove: fleet.removePod, replace: fleet.replacePods, announce: fleet.announce,
 		}
 	}
 	fleet.known.Claims = !o.DRA // without DRA there are none to read
@@ -76,9 +77,6 @@ func NewFeed(cfg *rest.Config, fleet *Fleet, o FeedOptions, log logr.Logger) (*F
 
 // Start implements manager.Runnable.
 func (f *Feed) Start(ctx context.Context) error {
-	f.mu.Lock()
-	f.started = time.Now()
-	f.mu.Unlock()
 	var running sync.WaitGroup
 	running.Go(func() { f.watchNodes().run(ctx, f.log) })
 	if f.pods != nil {
@@ -89,6 +87,13 @@ func (f *Feed) Start(ctx context.Context) error {
 	}
 	running.Wait()
 	return nil
+}
+
+func (f *Feed) nodesArrived() {
+	f.mu.Lock()
+	f.nodesAt = time.Now()
+	f.mu.Unlock()
+	f.fleet.announce()
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -125,7 +130,7 @@ func (f *Feed) watchPods() watched {
 
 // Synced returns nil when every input has been read once. Otherwise the error says which is missing.
 func (f *Feed) Synced() error {
-	return errors.Join(f.nodesSynced(), f.DevicesSynced(), f.PodsSynced())
+	return errors.Join(f.nodesSynced(), f.DevicesSynced(), f.HoldersSynced())
 }
 
 func (f *Feed) nodesSynced() error {
@@ -140,13 +145,20 @@ func (f *Feed) DevicesSynced() error {
 	if f.dra == nil {
 		return nil
 	}
-	return f.dra.synced()
+	return f.dra.kinds.synced("resourceslices", "devicetaintrules")
 }
 
-// PodsSynced is Synced for Pods, on which only depends who holds GPUs.
-func (f *Feed) PodsSynced() error {
-	if f.pods == nil || f.pods.synced.Load() {
+// HoldersSynced is Synced for Pods and ResourceClaims, on which only depends who holds GPUs.
+func (f *Feed) HoldersSynced() error {
+	if f.pods == nil {
 		return nil
 	}
-	return errors.New("Pods not read yet") //nolint:staticcheck // a kind has a capital
+	var errs []error
+	if !f.pods.synced.Load() {
+		errs = append(errs, errors.New("Pods not read yet")) //nolint:staticcheck // a kind has a capital
+	}
+	if f.dra != nil {
+		errs = append(errs, f.dra.kinds.synced("resourceclaims"))
+	}
+	return errors.Join(errs...)
 }

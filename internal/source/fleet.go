@@ -45,10 +45,15 @@ type Change struct {
 	Before, After labels.Labels
 	// Row is true when what the node says of its GPUs differs.
 	Row bool
+	// All is true for a change that can concern any node.
+	All bool
 }
 
 // Concerns reports whether the change can alter the inventory of the Nodes that a selector selects.
 func (c Change) Concerns(selector labels.Selector) bool {
+	if c.All {
+		return true
+	}
 	was := c.Before != nil && selector.Matches(c.Before)
 	is := c.After != nil && selector.Matches(c.After)
 	return was != is || is && c.Row
@@ -62,7 +67,7 @@ func (c Change) Moves(selector labels.Selector) bool {
 
 // none reports a change that can alter nothing: of a Node without GPUs, or back to what it was.
 func (c Change) none() bool {
-	return c.Before == nil && c.After == nil || !c.Row && reflect.DeepEqual(c.Before, c.After)
+	return !c.All && (c.Before == nil && c.After == nil || !c.Row && reflect.DeepEqual(c.Before, c.After))
 }
 
 // NewFleet is an empty fleet. With allocation it also knows who holds GPUs.
@@ -197,14 +202,11 @@ func (f *Fleet) seed(stored []v1.GpuInventory) {
 	for i := range stored {
 		f.memory.Seed(&stored[i].Status)
 	}
-	var changes []Change
 	for name, before := range f.nodes {
-		after := f.read(before.evidence)
-		f.nodes[name] = after
-		changes = append(changes, changeOf(before, after))
+		f.nodes[name] = f.read(before.evidence)
 	}
 	f.mu.Unlock()
-	f.tell(changes...)
+	f.announce()
 }
 
 // Labels are a Node's labels; nil: there is no such Node.
@@ -216,6 +218,9 @@ func (f *Fleet) Labels(name string) map[string]string {
 	}
 	return nil
 }
+
+// announce tells that anything may be different.
+func (f *Fleet) announce() { f.tell(Change{All: true}) }
 
 func (f *Fleet) tell(changes ...Change) {
 	f.mu.RLock()

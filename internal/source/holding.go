@@ -54,9 +54,8 @@ func (f *Fleet) replacePods(list []*holding) {
 		f.pods[p.key] = p
 	}
 	f.known.Pods = true
-	changes := f.heldEverywhere()
 	f.mu.Unlock()
-	f.tell(changes...)
+	f.announce()
 }
 
 func (f *Fleet) setClaim(c *claim) {
@@ -71,9 +70,8 @@ func (f *Fleet) setClaim(c *claim) {
 	}
 	f.tally.AddClaim(c.holds)
 	f.claims[c.key] = c
-	changes := f.heldEverywhere() // a claim names devices; which nodes they are on is the tally's to know
 	f.mu.Unlock()
-	f.tell(changes...)
+	f.announce() // a claim names devices; which nodes they are on is the tally's to know
 }
 
 func (f *Fleet) removeClaim(key string) {
@@ -85,9 +83,8 @@ func (f *Fleet) removeClaim(key string) {
 	}
 	f.tally.RemoveClaim(old.holds)
 	delete(f.claims, key)
-	changes := f.heldEverywhere()
 	f.mu.Unlock()
-	f.tell(changes...)
+	f.announce()
 }
 
 func (f *Fleet) replaceClaims(list []*claim) {
@@ -101,9 +98,8 @@ func (f *Fleet) replaceClaims(list []*claim) {
 		f.claims[c.key] = c
 	}
 	f.known.Claims = true
-	changes := f.heldEverywhere()
 	f.mu.Unlock()
-	f.tell(changes...)
+	f.announce()
 }
 
 // heldChanges are the changes of nodes on which something else is held now. The lock must be held.
@@ -111,17 +107,6 @@ func (f *Fleet) heldChanges(names []string) []Change {
 	var out []Change
 	for _, name := range names {
 		if n := f.nodes[name]; n != nil && n.isGPU {
-			out = append(out, Change{Before: n.labels, After: n.labels, Row: true})
-		}
-	}
-	return out
-}
-
-// heldEverywhere is a change of every GPU node. The lock must be held.
-func (f *Fleet) heldEverywhere() []Change {
-	var out []Change
-	for _, n := range f.nodes {
-		if n.isGPU {
 			out = append(out, Change{Before: n.labels, After: n.labels, Row: true})
 		}
 	}

@@ -2,6 +2,7 @@ package source
 
 import (
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,7 +29,7 @@ func TestOwnPicksTheNewer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var own Own[*corev1.ConfigMap]
 			if tc.wrote != nil {
-				own.Wrote(tc.wrote)
+				own.Wrote(tc.wrote, time.Unix(0, 0))
 			}
 			want := tc.wrote
 			if tc.wantCached {
@@ -47,7 +48,7 @@ func TestOwnKnowsItsEcho(t *testing.T) {
 	if own.IsEcho(obj) {
 		t.Error("an echo of nothing")
 	}
-	own.Wrote(obj.DeepCopy())
+	own.Wrote(obj.DeepCopy(), time.Unix(0, 0))
 	if !own.IsEcho(obj) {
 		t.Error("the write itself is no echo")
 	}
@@ -59,5 +60,21 @@ func TestOwnKnowsItsEcho(t *testing.T) {
 	own.Forget(types.NamespacedName{Name: "a"})
 	if own.IsEcho(obj) {
 		t.Error("an echo of what was forgotten")
+	}
+}
+
+func TestAnObjectThatTheCacheNeverSawIsGoneAfterAWhile(t *testing.T) {
+	var own Own[*corev1.ConfigMap]
+	key := types.NamespacedName{Name: "a"}
+	at := time.Unix(1000, 0)
+	if _, ok := own.Unseen(key, at); ok {
+		t.Error("something unseen before a write")
+	}
+	own.Wrote(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "1", ResourceVersion: "10"}}, at)
+	if _, ok := own.Unseen(key, at.Add(lagLimit)); !ok {
+		t.Error("what was just written is taken for deleted")
+	}
+	if _, ok := own.Unseen(key, at.Add(lagLimit+time.Second)); ok {
+		t.Error("what the cache never saw is taken to be there for ever")
 	}
 }

@@ -17,25 +17,21 @@ type Pace struct {
 	last map[types.NamespacedName]time.Time
 }
 
-// Wait is how long a write of the object has to wait; 0: not at all.
-func (p *Pace) Wait(key types.NamespacedName, now time.Time) time.Duration {
+// Next is how long an attempt to write the object has to wait. 0: not at all, and the attempt is noted, whether or not it
+// succeeds: an API server in trouble is asked no more often than a healthy one.
+func (p *Pace) Next(key types.NamespacedName, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	last, ok := p.last[key]
-	if !ok {
-		return 0
+	if last, ok := p.last[key]; ok {
+		if wait := last.Add(MinWriteInterval).Sub(now); wait > 0 {
+			return wait
+		}
 	}
-	return max(last.Add(MinWriteInterval).Sub(now), 0)
-}
-
-// Wrote notes a write.
-func (p *Pace) Wrote(key types.NamespacedName, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.last == nil {
 		p.last = map[types.NamespacedName]time.Time{}
 	}
 	p.last[key] = now
+	return 0
 }
 
 // Forget drops an object that is gone.

@@ -21,29 +21,38 @@ type Seeder struct {
 	Fleet *Fleet
 
 	mu   sync.Mutex
-	done bool
+	term int // counted up by Reset
+	done int // the term that has its memory, counted from 1
 }
 
-// Seed reads the statuses, if that has not been done in this term. Without the CRD there are none.
+// Seed reads the statuses, if that has not been done in this term. Without the CRD there are none, and without the
+// permission to read them the answers that need none of them go on: then it is tried again with each.
 func (s *Seeder) Seed(ctx context.Context) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.done {
+	term := s.term + 1
+	done := s.done == term
+	s.mu.Unlock()
+	if done {
 		return nil
 	}
 	var stored v1.GpuInventoryList
 	err := s.Reader.List(ctx, &stored)
-	if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil
+	case err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err):
 		return fmt.Errorf("list gpuinventories: %w", err)
 	}
 	s.Fleet.seed(stored.Items)
-	s.done = true
+	s.mu.Lock()
+	s.done = term
+	s.mu.Unlock()
 	return nil
 }
 
-// Reset ends a term.
+// Reset ends a term. It never waits.
 func (s *Seeder) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.done = false
+	s.term++
 }

@@ -20,7 +20,10 @@ type sink[O any, T any] struct {
 	set     func(*T)
 	remove  func(key string)
 	replace func([]*T)
-	// synced is true once a list has arrived whole.
+	// announce is called when a list has arrived whole for the first time: what was unknown until then is known now, even
+	// if the list changed nothing.
+	announce func()
+	// synced is true from then on.
 	synced atomic.Bool
 }
 
@@ -65,7 +68,9 @@ func (s *sink[O, T]) Replace(list []any, _ string) error {
 		}
 	}
 	s.replace(kept)
-	s.synced.Store(true)
+	if !s.synced.Swap(true) && s.announce != nil {
+		s.announce()
+	}
 	return nil
 }
 

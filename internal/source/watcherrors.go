@@ -28,10 +28,9 @@ func logWatchError(log logr.Logger, kind string, err error) {
 	}
 }
 
-// onWatchError is logWatchError for the caches of the manager.
-func onWatchError(kinds map[string]string) toolscache.WatchErrorHandlerWithContext {
-	return func(ctx context.Context, r *toolscache.Reflector, err error) {
-		kind := kinds[r.TypeDescription()]
+// onWatchError is logWatchError for a cache of one kind.
+func onWatchError(kind string) toolscache.WatchErrorHandlerWithContext {
+	return func(ctx context.Context, _ *toolscache.Reflector, err error) {
 		logWatchError(logr.FromContextOrDiscard(ctx).WithValues("kind", kind), kind, err)
 	}
 }

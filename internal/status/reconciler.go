@@ -42,8 +42,10 @@ type Reconciler struct {
 	// Now is the clock for the times in a status.
 	Now func() time.Time
 
-	own  source.Own[*v1.GpuInventory]
-	pace source.Pace
+	own     source.Own[*v1.GpuInventory]
+	pace    source.Pace
+	tracked tracker
+	told    told
 }
 
 // +kubebuilder:rbac:groups=homelab.youngju.dev,resources=gpuinventories,verbs=list;watch
@@ -52,34 +54,51 @@ type Reconciler struct {
 
 // Reconcile computes the status and writes it if its content changed.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	inv, err := r.read(ctx, req.Name)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
 	term, cancel, leading := r.Leader.Term(ctx)
 	if !leading {
 		return ctrl.Result{}, nil // the source of elections enqueues everything when that changes
 	}
 	defer cancel()
-	outcome, err := r.update(ctx, term, req.Name)
+	outcome, err := r.update(ctx, term, inv)
 	return Finish(r.Metrics, metrics.ControllerGpuInventory, outcome, err, r.Now())
 }
 
-// update brings one GpuInventory up to date and says what it took.
-func (r *Reconciler) update(ctx, term context.Context, name string) (Outcome, error) {
-	key := client.ObjectKey{Name: name}
+// read gets one GpuInventory and keeps track of which there are, on standbys too; nil: it is gone.
+func (r *Reconciler) read(ctx context.Context, name string) (*v1.GpuInventory, error) {
 	var cached v1.GpuInventory
-	if err := r.Client.Get(ctx, key, &cached); apierrors.IsNotFound(err) {
+	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &cached)
+	if apierrors.IsNotFound(err) {
+		r.tracked.remove(name)
 		r.Board.Put(name, nil)
-		return Gone, nil
-	} else if err != nil {
-		return Outcome{}, fmt.Errorf("get gpuinventory %s: %w", name, err)
+		return nil, nil
 	}
-	inv := r.own.Newest(&cached)
+	if err != nil {
+		return nil, fmt.Errorf("get gpuinventory %s: %w", name, err)
+	}
+	r.tracked.set(&cached)
+	return r.own.Newest(&cached), nil
+}
+
+// update brings one GpuInventory up to date and says what it took.
+func (r *Reconciler) update(ctx, term context.Context, inv *v1.GpuInventory) (Outcome, error) {
+	if inv == nil {
+		return Gone, nil
+	}
 	if inv.Status.ObservedAt != nil && r.Feed.Settling() {
 		return Later(SettleDelay), nil
 	}
-	if err := r.Seeder.Seed(ctx); err != nil {
+	if err := r.Seeder.Seed(term); err != nil {
 		return Outcome{}, err
 	}
 	found, pools := r.find(inv)
-	r.Board.Put(name, &found, pools...)
+	if term.Err() != nil {
+		return Outcome{}, fmt.Errorf("compute status of gpuinventory %s: %w", inv.Name, context.Cause(term))
+	}
+	r.Board.Put(inv.Name, &found, pools...)
 	fitting, err := inventory.Fit(found, inventory.MaxBytes)
 	if err != nil {
 		return Outcome{}, reconcile.TerminalError(err)
@@ -88,7 +107,8 @@ func (r *Reconciler) update(ctx, term context.Context, name string) (Outcome, er
 	if !changed {
 		return Equal, nil
 	}
-	if wait := r.pace.Wait(key, r.Now()); wait > 0 {
+	key := client.ObjectKeyFromObject(inv)
+	if wait := r.pace.Next(key, r.Now()); wait > 0 {
 		return Later(wait), nil
 	}
 	written, err := r.write(term, inv, next)
@@ -101,11 +121,11 @@ func (r *Reconciler) update(ctx, term context.Context, name string) (Outcome, er
 		ctrl.LoggerFrom(ctx).Info("Not written: the object, or its CRD, has been deleted")
 		return Gone, nil
 	case err != nil:
-		return Outcome{}, fmt.Errorf("apply status of gpuinventory %s: %w", name, err)
+		return Outcome{}, fmt.Errorf("apply status of gpuinventory %s: %w", inv.Name, err)
 	}
-	r.own.Wrote(written)
-	r.pace.Wrote(key, r.Now())
-	changes := inventory.Aggregate(inventory.Changes(&inv.Status, &next))
+	changes := inventory.Aggregate(inventory.Changes(r.told.before(inv), &found))
+	r.own.Wrote(written, r.Now())
+	r.told.set(written, &found)
 	r.report(written, changes)
 	ctrl.LoggerFrom(ctx).Info("Wrote status", "gpuNodes", next.TotalGpuNodes, "readyGpuNodes", next.ReadyGpuNodes, "events", len(changes))
 	return Written, nil
@@ -117,9 +137,11 @@ func (r *Reconciler) find(inv *v1.GpuInventory) (v1.GpuInventoryStatus, []invent
 	if err != nil {
 		return inventory.Unusable(v1.ConditionReasonInvalidSelector, "spec.nodeSelector cannot be used, nothing was counted: "+err.Error()), nil
 	}
-	counted := inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(selector)), r.Feed.DevicesSynced())
+	// What is missing is asked for first: an input that arrives in between is told as missing, not as read.
+	devices, holders := r.Feed.DevicesSynced(), r.Feed.HoldersSynced()
+	counted := inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(selector)), devices)
 	found, pools := inventory.WithExpected(counted, inv.Spec.Expected, r.Fleet.Labels)
-	return inventory.WithMissing(found, r.Feed.PodsSynced()), pools
+	return inventory.WithMissing(found, holders), pools
 }
 
 // write applies the status. The API server refuses an apply without apiVersion and kind, and the resourceVersion makes it
@@ -153,10 +175,10 @@ func (r *Reconciler) report(inv *v1.GpuInventory, changes []inventory.Change) {
 	regarding := &corev1.ObjectReference{APIVersion: v1.GroupVersion.String(), Kind: v1.Kind, Name: inv.Name, UID: inv.UID}
 	for _, c := range changes {
 		if c.Node == "" {
-			r.Events.Eventf(regarding, nil, c.Type, c.Reason, "Observe", "%s", c.Message)
+			r.Events.Eventf(regarding, nil, c.Type, c.Reason, c.Action, "%s", inventory.Clip(c.Message, inventory.MaxNote))
 			continue
 		}
 		node := &corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: c.Node}
-		r.Events.Eventf(regarding, node, c.Type, c.Reason, "Observe", "%s", c.Message)
+		r.Events.Eventf(regarding, node, c.Type, c.Reason, c.Action, "%s", inventory.Clip(c.Message, inventory.MaxNote))
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/metrics"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/source"
 )
@@ -22,8 +21,8 @@ import (
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, options controller.Options) error {
 	return ctrl.NewControllerManagedBy(mgr).Named(metrics.ControllerGpuInventory).
 		For(&v1.GpuInventory{}, builder.WithPredicates(r.foreignChanges())).
-		WatchesRawSource(r.Feed.Changes(r.concerned)).
-		WatchesRawSource(r.Leader.Elected(r.everyInventory)).
+		WatchesRawSource(r.Feed.Changes(func(_ context.Context, c source.Change) []reconcile.Request { return r.tracked.concerned(c) })).
+		WatchesRawSource(r.Leader.Elected(func(context.Context) []reconcile.Request { return r.tracked.all() })).
 		WithOptions(options).
 		Complete(r)
 }
@@ -43,45 +42,8 @@ func (r *Reconciler) foreignChanges() predicate.Predicate {
 		DeleteFunc: func(e event.DeleteEvent) bool {
 			r.own.Forget(client.ObjectKeyFromObject(e.Object))
 			r.pace.Forget(client.ObjectKeyFromObject(e.Object))
+			r.told.forget(e.Object.GetName())
 			return true
 		},
 	}
-}
-
-// concerned maps a change of a Node to the inventories that it can alter.
-func (r *Reconciler) concerned(ctx context.Context, change source.Change) []reconcile.Request {
-	var out []reconcile.Request
-	for _, inv := range r.inventories(ctx) {
-		selector, err := inventory.Selector(inv.Spec.NodeSelector)
-		if err != nil {
-			continue // reported when the inventory itself is reconciled
-		}
-		if change.Concerns(selector) || len(inv.Spec.Expected) > 0 && change.Moves(selector) {
-			out = append(out, requestFor(&inv))
-		}
-	}
-	return out
-}
-
-// inventories lists the GpuInventories in the cache. Before that cache exists there are none to tell: each one is
-// reconciled when it first arrives there.
-func (r *Reconciler) inventories(ctx context.Context) []v1.GpuInventory {
-	var list v1.GpuInventoryList
-	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		ctrl.LoggerFrom(ctx).V(1).Info("GpuInventories cannot be listed yet", "error", err.Error())
-		return nil
-	}
-	return list.Items
-}
-
-func (r *Reconciler) everyInventory(ctx context.Context) []reconcile.Request {
-	var out []reconcile.Request
-	for _, inv := range r.inventories(ctx) {
-		out = append(out, requestFor(&inv))
-	}
-	return out
-}
-
-func requestFor(inv *v1.GpuInventory) reconcile.Request {
-	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(inv)}
 }

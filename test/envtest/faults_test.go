@@ -91,7 +91,11 @@ var _ = Describe("The operator recovers without a restart from", func() {
 		o.proxy.Reset()
 		patchNodeStatus(ctx, "a", ready(corev1.ConditionFalse))
 		Eventually(o.Log).Should(ContainSubstring("apply status of gpuinventory cluster"))
-		Consistently(o.statusWrites, "3s").Should(BeNumerically("<=", 8), "the operator backs off")
+		for i := range 40 { // news that keep coming must not make it try more often
+			patchNodeStatus(ctx, "a", ready([]corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse}[i%2]))
+			time.Sleep(50 * time.Millisecond)
+		}
+		Expect(o.statusWrites()).To(BeNumerically("<=", 6), "attempts in some 3 s")
 		o.proxy.SetFault(nil)
 		Eventually(totals(ctx, "cluster"), "35s").Should(Equal([]int32{1, 0, 8}))
 		Eventually(func() []string { return eventReasons(ctx, "cluster") }).Should(ContainElement(v1.EventGpuNodeNotReady))
@@ -128,6 +132,38 @@ var _ = Describe("The operator recovers without a restart from", func() {
 		stillRunning(o)
 		o.proxy.SetFault(nil)
 		Eventually(totals(ctx, "cluster"), "60s").Should(Equal([]int32{1, 1, 8}))
+	})
+
+	It("a permission to read GpuInventories that is missing, and keeps the ConfigMap current meanwhile", func(ctx context.Context) {
+		o := startOperator(ctx)
+		Expect(o.Kill()).To(Succeed())
+		freshInventory(ctx)
+		o.proxy.SetFault(forbidden("gpuinventories"))
+		o.start()
+		Eventually(configMapSummary(ctx)).Should(ContainSubstring("gpu_nodes=1 ready=1"))
+		patchNodeStatus(ctx, "a", ready(corev1.ConditionFalse))
+		Eventually(configMapSummary(ctx)).Should(ContainSubstring("gpu_nodes=1 ready=0"))
+		Expect(o.Log()).To(ContainSubstring("not allowed to; see the roles of the chart"))
+		Expect(o.ready()).NotTo(Succeed())
+		stillRunning(o)
+		o.proxy.SetFault(nil)
+		Eventually(totals(ctx, "cluster"), "60s").Should(Equal([]int32{1, 0, 8}))
+	})
+
+	It("a watch of Nodes that is cut while Nodes change and go", func(ctx context.Context) {
+		createNodes(ctx, gpuNode("b", 4))
+		o := startOperator(ctx)
+		Eventually(totals(ctx, "cluster")).Should(Equal([]int32{2, 2, 12}))
+		o.proxy.SetFault(func(w http.ResponseWriter, r harness.Request, forward func(http.ResponseWriter)) bool {
+			return r.Resource == "nodes" && unreachable(w, r, forward)
+		})
+		o.proxy.CutWatches()
+		deleteNode(ctx, "b")
+		patchNodeStatus(ctx, "a", ready(corev1.ConditionFalse))
+		Consistently(totals(ctx, "cluster"), "2s").Should(Equal([]int32{2, 2, 12}), "what cannot be seen is not taken for gone")
+		o.proxy.SetFault(nil)
+		Eventually(totals(ctx, "cluster"), "40s").Should(Equal([]int32{1, 0, 8}))
+		stillRunning(o)
 	})
 
 	It("a CRD that is missing, and keeps the ConfigMap current meanwhile", func(ctx context.Context) {

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ type Proxy struct {
 	mu       sync.Mutex
 	requests []Request
 	fault    Fault
+	cut      chan struct{} // closed to end the requests that run
 }
 
 // Request is one request that a client made.
@@ -66,7 +68,7 @@ func StartProxy(cfg *rest.Config) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	p := &Proxy{Config: &rest.Config{Host: "http://" + listener.Addr().String()}}
+	p := &Proxy{Config: &rest.Config{Host: "http://" + listener.Addr().String()}, cut: make(chan struct{})}
 	forward := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
@@ -84,6 +86,15 @@ func (p *Proxy) Stop() error {
 		return err
 	}
 	return nil
+}
+
+// CutWatches breaks every connection, and with it the watches that run.
+func (p *Proxy) CutWatches() {
+	p.mu.Lock()
+	cut := p.cut
+	p.cut = make(chan struct{})
+	p.mu.Unlock()
+	close(cut)
 }
 
 // Requests are those since the last Reset, in order.
@@ -117,7 +128,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		req := parse(r)
 		p.mu.Lock()
-		index, fault := len(p.requests), p.fault
+		index, fault, cut := len(p.requests), p.fault, p.cut
 		p.requests = append(p.requests, req)
 		current := &p.requests
 		p.mu.Unlock()
@@ -132,7 +143,16 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 		if fault != nil && fault(rec, req, func(w http.ResponseWriter) { next.ServeHTTP(w, r) }) {
 			return
 		}
-		next.ServeHTTP(rec, r)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		go func() {
+			select {
+			case <-cut:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		next.ServeHTTP(rec, r.WithContext(ctx))
 	})
 }
 
