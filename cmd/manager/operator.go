@@ -23,6 +23,7 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/configmap"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/leader"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/metrics"
@@ -94,6 +95,15 @@ func (op *operator) addReconcilers(mgr ctrl.Manager) error {
 	fleet := source.NewFleet(gpu.Options{ExtraResources: op.extraResources}, op.allocation)
 	if op.feed, err = source.NewFeed(mgr.GetConfig(), fleet, source.FeedOptions{DRA: op.dra}, op.log.WithName("feed")); err != nil {
 		return err
+	}
+	if op.namespaceMetrics {
+		held := func() (holders.Held, bool) {
+			all, known := fleet.Namespaces()
+			return all, known && op.elector.Leading()
+		}
+		if err := ctrlmetrics.Registry.Register(metrics.Namespaces{Held: held}); err != nil {
+			return fmt.Errorf("register namespace metrics: %w", err)
+		}
 	}
 	seeder := &source.Seeder{Reader: mgr.GetAPIReader(), Fleet: fleet}
 	op.elector.OnLost(seeder.Reset)

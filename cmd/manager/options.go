@@ -25,6 +25,7 @@ type options struct {
 	allocation          bool
 	dra                 bool
 	extraResources      stringList
+	namespaceMetrics    bool
 	installCRDs         bool
 	logLevel            slog.Level
 	logFormat           string
@@ -48,6 +49,8 @@ func (o *options) register(fs *flag.FlagSet) {
 		"address of /healthz and /readyz; 0 serves none")
 	fs.IntVar(&o.perNodeMetricsLimit, "per-node-metrics-limit", 1000,
 		"expose series for each node while there are at most this many GPU nodes; 0 never does")
+	fs.BoolVar(&o.namespaceMetrics, "namespace-metrics", false,
+		"expose what each namespace holds; needs --allocation")
 	fs.BoolVar(&o.allocation, "allocation", true,
 		"read Pods, and ResourceClaims, to tell who holds GPUs; needs the permission to list and watch them")
 	fs.BoolVar(&o.dra, "dra", true,
@@ -82,6 +85,9 @@ func (o *options) validate() error {
 	}
 	if o.perNodeMetricsLimit < 0 {
 		errs = append(errs, fmt.Errorf("--per-node-metrics-limit %d: use 0 for no series by node", o.perNodeMetricsLimit))
+	}
+	if o.namespaceMetrics && !o.allocation {
+		errs = append(errs, errors.New("--namespace-metrics needs --allocation: without reading Pods it is not known who holds GPUs"))
 	}
 	if o.logFormat != "json" && o.logFormat != "text" {
 		errs = append(errs, fmt.Errorf("--log-format %q: use json or text", o.logFormat))

@@ -18,6 +18,7 @@ func TestOptionsValidate(t *testing.T) {
 		"a namespace that cannot exist": {args: []string{"--namespace=A_b"}, want: `--namespace "A_b"`},
 		"a name that cannot exist":      {args: []string{"--namespace=gpu", "--configmap-name=x y"}, want: `--configmap-name "x y"`},
 		"a negative limit":              {args: []string{"--namespace=gpu", "--per-node-metrics-limit=-1"}, want: "use 0 for no series by node"},
+		"namespaces without pods":       {args: []string{"--namespace=gpu", "--namespace-metrics", "--allocation=false"}, want: "--namespace-metrics needs --allocation"},
 		"an unknown log format":         {args: []string{"--namespace=gpu", "--log-format=xml"}, want: `--log-format "xml": use json or text`},
 	}
 	for name, tc := range cases {

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
 
 // shape is what the documentation says of a metric and the exposition shows.
@@ -51,6 +52,10 @@ func exposedMetrics(t *testing.T) map[string]shape {
 	r.Succeeded(time.Unix(1, 0))
 	r.Size(OutputStatus, 1)
 	if err := reg.Register(collectorOf(stateOf(smallFleet()))); err != nil {
+		t.Fatal(err)
+	}
+	held := holders.Held{"a": {"nvidia.com/gpu": 1}}
+	if err := reg.Register(Namespaces{Held: func() (holders.Held, bool) { return held, true }}); err != nil {
 		t.Fatal(err)
 	}
 	families, err := reg.Gather()

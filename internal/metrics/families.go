@@ -34,6 +34,7 @@ func Families() []Family {
 	for _, g := range inventoryGauges {
 		all = append(all, g.Family)
 	}
+	all = append(all, gaugeNamespaceAllocated.Family)
 	slices.SortFunc(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
@@ -109,6 +110,9 @@ var (
 	gaugeNodeResourceAllocated = newGauge(nameNodeResourceAllocated, sum,
 		"Units of a resource that pods on the node hold.", labelNode, labelResource)
 )
+
+var gaugeNamespaceAllocated = newGauge(nameNamespaceAllocated, sum,
+	"Units of a resource that a namespace holds.", labelNamespace, labelResource)
 
 var inventoryGauges = []*gauge{
 	gaugeNodes, gaugeReadyNodes, gaugeUnknownNodes, gaugeNotReadyNodes,

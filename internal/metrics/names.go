@@ -6,6 +6,7 @@ const (
 	labelController   = "controller"
 	labelGoVersion    = "goversion"
 	labelInventory    = "inventory"
+	labelNamespace    = "namespace"
 	labelNode         = "node"
 	labelOutput       = "output"
 	labelPool         = "pool"
@@ -52,6 +53,9 @@ const (
 	nameNodeResourceAllocatable = "gpu_inventory_node_resource_allocatable"
 	nameNodeResourceAllocated   = "gpu_inventory_node_resource_allocated"
 )
+
+// nameNamespaceAllocated is the metric of the namespaces.
+const nameNamespaceAllocated = "gpu_inventory_namespace_allocated"
 
 // Metric names of the process.
 const (

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"maps"
 	"reflect"
 	"sync"
 	"time"
@@ -207,6 +208,20 @@ func (f *Fleet) seed(stored []v1.GpuInventory) {
 	}
 	f.mu.Unlock()
 	f.announce()
+}
+
+// Namespaces is what is held, by namespace; false: not known.
+func (f *Fleet) Namespaces() (holders.Held, bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.tally == nil || !f.known.Pods {
+		return nil, false
+	}
+	held := holders.Held{}
+	for namespace, units := range f.tally.Namespaces() {
+		held[namespace] = maps.Clone(units)
+	}
+	return held, true
 }
 
 // Labels are a Node's labels; nil: there is no such Node.

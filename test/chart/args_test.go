@@ -58,6 +58,13 @@ func TestArgsSayWhatTheValuesSay(t *testing.T) {
 	}
 }
 
+func TestNamespaceMetricsNeedAllocation(t *testing.T) {
+	on := map[string]any{"metrics": map[string]any{"namespaces": true}}
+	if args := strings.Join(container(t, on).Args, " "); !strings.Contains(args, "--namespace-metrics") {
+		t.Errorf("args = %s, want --namespace-metrics in them", args)
+	}
+}
+
 // The chart leaves these flags out and relies on their defaults.
 func TestDefaultsOfTheManagerFitTheChart(t *testing.T) {
 	flags := managerFlags(t)

@@ -62,6 +62,14 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
+func TestChartRefusesWhatCannotGoTogether(t *testing.T) {
+	values := map[string]any{"metrics": map[string]any{"namespaces": true}, "allocation": map[string]any{"enabled": false}}
+	const want = "set allocation.enabled=true or metrics.namespaces=false"
+	if _, err := template(t, values); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("render: %v, want %q in it", err, want)
+	}
+}
+
 func TestSchemaTakesTheGlobalValuesOfAParentChart(t *testing.T) {
 	if _, err := template(t, map[string]any{"global": map[string]any{"anything": 1}}); err != nil {
 		t.Error(err)

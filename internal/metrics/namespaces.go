@@ -1,0 +1,32 @@
+package metrics
+
+import (
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
+)
+
+// Namespaces exposes what pods and claims hold, by namespace. It is opt-in: a cluster may have ten thousand namespaces.
+type Namespaces struct {
+	// Held is what is held, by namespace and resource; false: not known, or this replica does not lead.
+	Held func() (holders.Held, bool)
+}
+
+// Describe implements prometheus.Collector.
+func (n Namespaces) Describe(ch chan<- *prometheus.Desc) { ch <- gaugeNamespaceAllocated.desc }
+
+// Collect implements prometheus.Collector.
+func (n Namespaces) Collect(ch chan<- prometheus.Metric) {
+	held, ok := n.Held()
+	if !ok {
+		return
+	}
+	for namespace, units := range held {
+		for resource, count := range units {
+			ch <- prometheus.MustNewConstMetric(gaugeNamespaceAllocated.desc, prometheus.GaugeValue, float64(count),
+				strings.ToValidUTF8(namespace, "\uFFFD"), strings.ToValidUTF8(resource, "\uFFFD"))
+		}
+	}
+}
