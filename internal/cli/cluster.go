@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
 // pageSize is how many objects one request asks for, as kubectl does.
@@ -25,11 +26,18 @@ const pageSize = 500
 // cluster is the API server to read from, from the kubeconfig that kubectl uses.
 type cluster struct {
 	kubeconfig, context string
+	extraResources      []string
 }
 
 func (c *cluster) register(flags *pflag.FlagSet) {
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "`FILE` to use instead of $KUBECONFIG or ~/.kube/config")
 	flags.StringVar(&c.context, "context", "", "`NAME` of the kubeconfig context to use")
+	flags.StringSliceVar(&c.extraResources, "extra-gpu-resources", nil, "further resource `NAMES` that count as GPUs, as the operator's flag of that name says")
+}
+
+// fleet is a fleet that nothing has been read of.
+func (c *cluster) fleet() fleet {
+	return fleet{options: gpu.Options{ExtraResources: c.extraResources}}
 }
 
 // inventory gets a GpuInventory.

@@ -16,23 +16,25 @@ const defaultName = "cluster"
 
 // fleet is what a cluster says about its GPUs, as far as it has been read.
 type fleet struct {
-	nodes  []*corev1.Node
-	slices []resourcev1.ResourceSlice
-	pods   []holders.Holding
-	claims []holders.Claim
+	// options change what counts as a GPU, as the operator's do.
+	options gpu.Options
+	nodes   []*corev1.Node
+	slices  []resourcev1.ResourceSlice
+	pods    []holders.Holding
+	claims  []holders.Claim
 	// known says whether all pods and claims have been read.
 	known inventory.Known
 }
 
 // addNode takes the Node over and keeps what an inventory needs: a Node's list of images alone can be larger.
 func (f *fleet) addNode(node *corev1.Node) {
-	gpu.Reduce(node, gpu.Options{})
+	gpu.Reduce(node, f.options)
 	f.nodes = append(f.nodes, node)
 }
 
 // addPod keeps what the Pod holds. It reports whether that is anything.
 func (f *fleet) addPod(pod *corev1.Pod) bool {
-	h, ok := holders.OfPod(pod, gpu.Options{})
+	h, ok := holders.OfPod(pod, f.options)
 	if ok {
 		f.pods = append(f.pods, h)
 	}
@@ -41,7 +43,7 @@ func (f *fleet) addPod(pod *corev1.Pod) bool {
 
 // addClaim keeps what the ResourceClaim holds. It reports whether that is anything.
 func (f *fleet) addClaim(claim *resourcev1.ResourceClaim) bool {
-	c, ok := holders.OfClaim(claim, gpu.Options{})
+	c, ok := holders.OfClaim(claim, f.options)
 	if ok {
 		f.claims = append(f.claims, c)
 	}
@@ -50,7 +52,7 @@ func (f *fleet) addClaim(claim *resourcev1.ResourceClaim) bool {
 
 // held adds up what pods and claims hold.
 func (f *fleet) held(devices map[string]*gpu.Devices) holders.Held {
-	tally := holders.NewTally(gpu.Options{})
+	tally := holders.NewTally(f.options)
 	for node, d := range devices {
 		tally.SetDevices(node, d)
 	}
@@ -68,7 +70,7 @@ func (f *fleet) inventory(note string) *v1.GpuInventory {
 	devices := gpu.DevicesByNode(f.slices)
 	var rows []v1.GpuNode
 	for _, node := range f.nodes {
-		if reading, ok := gpu.Read(gpu.Input{Node: node, Devices: devices[node.Name]}, gpu.Options{}); ok {
+		if reading, ok := gpu.Read(gpu.Input{Node: node, Devices: devices[node.Name]}, f.options); ok {
 			rows = append(rows, reading.Row)
 		}
 	}

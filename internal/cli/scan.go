@@ -44,7 +44,7 @@ func newScan(io streams, target *cluster) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var found fleet
+			found := target.fleet()
 			if len(files) > 0 {
 				if err := readFiles(files, io.in, &found); err != nil {
 					return err

@@ -106,6 +106,19 @@ func TestScanPrintsWhatTheOperatorWritesWithoutWhatBelongsToTheWrite(t *testing.
 	}
 }
 
+func TestScanCountsExtraResources(t *testing.T) {
+	const node = `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {
+		"capacity": {"example.com/accelerator": "2"}, "allocatable": {"example.com/accelerator": "2"},
+		"conditions": [{"type": "Ready", "status": "True"}]}}`
+	if inv := scan(t, node, "-f", "-"); *inv.Status.TotalGpuNodes != 0 {
+		t.Errorf("%d GPU nodes by a name that nobody knows, want none", *inv.Status.TotalGpuNodes)
+	}
+	inv := scan(t, node, "-f", "-", "--extra-gpu-resources", "example.com/accelerator")
+	if *inv.Status.TotalGpuNodes != 1 || *inv.Status.ReadyGpuNodes != 1 {
+		t.Errorf("%d GPU nodes, %d ready, want 1 and 1", *inv.Status.TotalGpuNodes, *inv.Status.ReadyGpuNodes)
+	}
+}
+
 func TestScanReadsTheSameFromEveryFormAndOrder(t *testing.T) {
 	text := homelabNodesText(t)
 	items := object(t, text)["items"].([]any)

@@ -95,7 +95,7 @@ func scanFlags(flags *pflag.FlagSet) (files []string, output format, err error) 
 
 // why explains one Node, of the cluster or in files.
 func why(ctx context.Context, io streams, target *cluster, name string, files []string, output format) error {
-	var found fleet
+	found := target.fleet()
 	var note string
 	var err error
 	if len(files) == 0 {
@@ -133,7 +133,7 @@ func (f *fleet) named(name string) (*corev1.Node, error) {
 // explain reads one Node as an inventory does.
 func (f *fleet) explain(node *corev1.Node) explanation {
 	devices := gpu.DevicesByNode(f.slices)
-	reading, ok := gpu.Read(gpu.Input{Node: node, Devices: devices[node.Name]}, gpu.Options{})
+	reading, ok := gpu.Read(gpu.Input{Node: node, Devices: devices[node.Name]}, f.options)
 	e := explanation{Evidence: slices.Concat([]gpu.Evidence{}, reading.Evidence)}
 	if ok {
 		e.Row = &reading.Row
