@@ -64,6 +64,10 @@ test-chart: ## Run the chart tests against a real API server
 test-compat: ## Run the envtest suite against the oldest supported Kubernetes, 1.32.5 (K8S=1.x.y for another)
 	assets=$$(K8S=$${K8S:-1.32.5} $(CONTROLPLANE)) && KUBEBUILDER_ASSETS=$$assets go test -count=1 -v -timeout 20m ./test/envtest/...
 
+.PHONY: bench
+bench: ## Measure against the budgets on a small cluster (BENCH="--full --write" for 5,000 nodes, into docs/performance.md)
+	hack/bench.sh $(BENCH)
+
 ##@ Build
 
 .PHONY: build

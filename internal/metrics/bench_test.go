@@ -24,7 +24,7 @@ func (c *counter) Write(b []byte) (int, error) { c.bytes += len(b); return len(b
 // BenchmarkScrape measures a whole scrape: of the default and of the per-node series, through NewHandler and through a
 // registry, of a state that stays and of one that is another at each scrape.
 func BenchmarkScrape(b *testing.B) {
-	for _, nodes := range []int{5_000, 15_000} {
+	for _, nodes := range []int{100, 1_000, 5_000, 15_000} {
 		states := []State{stateOf(bigFleet(nodes)), stateOf(bigFleet(nodes))}
 		for _, limit := range []int{0, noLimit} {
 			for _, changing := range []bool{false, true} {

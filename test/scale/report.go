@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/test/scale/document"
+)
+
+// report is what was measured.
+type report struct {
+	manager, floor figures
+	floorSynced    [2]time.Duration // Nodes, Pods
+	binary         float64          // MiB
+	firstRequest   []time.Duration
+	few            memory
+	coldStart      [2]time.Duration // Nodes, allocation published
+	sent           sent
+	idleRequests   requests
+	changeRequests requests
+	versions       int // of the status, while changes were made one by one
+	scrapes        []scrape
+	perNodeScrapes []scrape
+
+	stormLength, stormEnd time.Duration
+	stormRequests         requests
+	stormMemory           memory
+
+	statusBytes, configMapBytes, rows int
+	restartRequests                   requests
+	nodesOnly, lists                  memory
+}
+
+func ms(d time.Duration) float64      { return float64(d) / float64(time.Millisecond) }
+func seconds(d time.Duration) float64 { return d.Seconds() }
+
+// full reports whether the run has the size that the absolute budgets are for.
+func (o options) full() bool { return o.nodes >= 5_000 && o.pods >= 100_000 }
+
+// finish prints the table, writes it to the document and returns what must not be.
+func (r *report) finish(b *bench) error {
+	var cells [][]string
+	var missed []error
+	for _, line := range r.lines(b.options) {
+		cells = append(cells, line.cells(b.full()))
+		missed = append(missed, line.check())
+	}
+	text := conditions(b) + "\n" + document.Table([]string{"what", "budget", "measured", "floor", "ratio", "within"}, cells)
+	fmt.Print(text)
+	if b.out != "" {
+		missed = append(missed, document.Replace(b.out, "scale", text))
+	}
+	return errors.Join(missed...)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// row is a line of the table.
+type row struct {
+	what, unit string
+	measured   float64
+	// budget is the most that may be measured; unlimited: there is no such budget.
+	budget float64
+	// floor is what the floor program took; 0: it does not do this.
+	floor float64
+	// factor is how many times the floor's the budget allows; 0: it does not say.
+	factor float64
+	// fails is how many times the floor's make the run fail, at any size; 0: none do.
+	fails float64
+	// always is set for budgets that hold on any machine and at any size, so that a run that exceeds them fails.
+	always bool
+}
+
+const unlimited = -1
+
+// lines are the table. Ratios that fail are far above the budget: a small cluster is mostly the process itself, and a busy
+// machine is slow for both, but not equally.
+func (r *report) lines(o options) []row {
+	m, f := &r.manager, &r.floor
+	perChange := func(n int) float64 { return float64(n) / float64(max(o.changes, 1)) }
+	storm := max(seconds(r.stormLength+r.stormEnd), 1)
+	written := func(q requests) float64 { return float64(q.statusWrites() + q.configMapWrites() + q.events()) }
+	pods := fmt.Sprintf("%d nodes, %d pods", o.nodes, o.pods)
+	const none = unlimited
+	return []row{
+		{what: "peak RSS, " + pods, unit: "MiB", measured: m.settled.peak, budget: 128, floor: f.settled.peak, factor: 2, fails: 4},
+		{what: "settled RSS, " + pods, unit: "MiB", measured: m.settled.now, budget: 80, floor: f.settled.now, factor: 2, fails: 4},
+		{what: "peak RSS after the storm", unit: "MiB", measured: r.stormMemory.peak, budget: none},
+		{what: "peak RSS, lists not streamed", unit: "MiB", measured: r.lists.peak, budget: none},
+		{what: "settled RSS, lists not streamed", unit: "MiB", measured: r.lists.now, budget: none},
+		{what: "peak RSS, allocation off", unit: "MiB", measured: r.nodesOnly.peak, budget: 80},
+		{what: "settled RSS, allocation off", unit: "MiB", measured: r.nodesOnly.now, budget: 60},
+		{what: fmt.Sprintf("settled RSS, %d nodes", few), unit: "MiB", measured: r.few.now, budget: 48},
+		{
+			what: fmt.Sprintf("CPU, idle, %d heartbeats and %d pod events", r.sent.heartbeats, r.sent.podEvents), unit: "millicores",
+			measured: m.cpu, budget: 20, floor: f.cpu,
+		},
+		{what: "node change to status, p50", unit: "ms", measured: ms(quantile(m.latencies, 0.5)), budget: none, floor: ms(quantile(f.latencies, 0.5)), factor: 2, fails: 6},
+		{what: "node change to status, p99", unit: "ms", measured: ms(quantile(m.latencies, 0.99)), budget: none, floor: ms(quantile(f.latencies, 0.99)), factor: 3},
+		{what: "status writes to a change", measured: perChange(r.changeRequests.statusWrites()), budget: 1, always: true},
+		{what: "versions of the status to a change", measured: perChange(r.versions), budget: 1, always: true},
+		{what: "ConfigMap writes to a change", measured: perChange(r.changeRequests.configMapWrites()), budget: 1, always: true},
+		{what: "reads to a change", measured: perChange(r.changeRequests.reads()), budget: 0, always: true},
+		{what: "writes for all heartbeats", measured: written(r.idleRequests), budget: 0, always: true},
+		{what: "watches that ended meanwhile", measured: float64(r.idleRequests.endedWatches()), budget: 0, always: true},
+		{what: "writes for a restart", measured: written(r.restartRequests), budget: 0, always: true},
+		{what: fmt.Sprintf("storm of %d changes in %.0f s: status writes", 2*o.nodes, r.stormLength.Seconds()), unit: "1/s", measured: float64(r.stormRequests.statusWrites()) / storm, budget: 2, always: true},
+		{what: "storm: ConfigMap writes", unit: "1/s", measured: float64(r.stormRequests.configMapWrites()) / storm, budget: 2, always: true},
+		{what: "storm: Event writes", unit: "1/s", measured: float64(r.stormRequests.events()) / storm, budget: none},
+		{what: "storm: last change to final status", unit: "s", measured: seconds(r.stormEnd), budget: 2},
+		{what: "cold start to the nodes published", unit: "s", measured: seconds(r.coldStart[0]), budget: 3, floor: seconds(r.floorSynced[0])},
+		{what: "cold start to who holds GPUs published", unit: "s", measured: seconds(r.coldStart[1]), budget: 15, floor: seconds(r.floorSynced[1])},
+		{what: fmt.Sprintf("scrape, default series, %d kB", typical(r.scrapes).bytes/1000), unit: "ms", measured: ms(typical(r.scrapes).took), budget: 2},
+		{what: fmt.Sprintf("scrape, series for each node, %d kB", typical(r.perNodeScrapes).bytes/1000), unit: "ms", measured: ms(typical(r.perNodeScrapes).took), budget: 20},
+		{what: "the first of these scrapes", unit: "ms", measured: ms(first(r.perNodeScrapes).took), budget: none},
+		{what: "process start to first API request, median of 11", unit: "ms", measured: ms(quantile(r.firstRequest, 0.5)), budget: none},
+		{what: "stripped binary", unit: "MiB", measured: r.binary, budget: 55, always: true},
+		{what: fmt.Sprintf("status, %d of %d rows", r.rows, o.nodes), unit: "kB", measured: float64(r.statusBytes) / 1000, budget: 900, always: true},
+		{what: "ConfigMap", unit: "kB", measured: float64(r.configMapBytes) / 1000, budget: 900, always: true},
+	}
+}
+
+func (r row) ratio() float64 {
+	if r.floor == 0 {
+		return 0
+	}
+	return r.measured / r.floor
+}
+
+// cells are the row as text. Absolute budgets are for the full size; at others nothing is said about them.
+func (r row) cells(full bool) []string {
+	var budgets []string
+	if r.budget != unlimited {
+		budgets = append(budgets, "≤ "+amount(r.budget, r.unit))
+	}
+	if r.factor != 0 {
+		budgets = append(budgets, fmt.Sprintf("≤ %.0f × floor", r.factor))
+	}
+	floor, ratio, within := "", "", ""
+	if r.floor != 0 {
+		floor, ratio = amount(r.floor, r.unit), fmt.Sprintf("%.2f", r.ratio())
+	}
+	if len(budgets) > 0 && (full || r.always) {
+		within = "yes"
+		if r.budget != unlimited && r.measured > r.budget || r.factor != 0 && r.ratio() > r.factor {
+			within = "**no**"
+		}
+	}
+	return []string{r.what, strings.Join(budgets, ", "), amount(r.measured, r.unit), floor, ratio, within}
+}
+
+// check returns what is wrong on any machine.
+func (r row) check() error {
+	if r.always && r.measured > r.budget {
+		return fmt.Errorf("%s: %s, want at most %s", r.what, amount(r.measured, r.unit), amount(r.budget, r.unit))
+	}
+	if r.fails != 0 && r.ratio() > r.fails {
+		return fmt.Errorf("%s: %.2f times the floor's, want at most %.0f times", r.what, r.ratio(), r.fails)
+	}
+	return nil
+}
+
+// amount is a number with three digits that count, and its unit.
+func amount(v float64, unit string) string {
+	digits := 2
+	switch {
+	case v >= 100 || v == float64(int(v)):
+		digits = 0
+	case v >= 10:
+		digits = 1
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.*f %s", digits, v, unit))
+}
+
+func first(s []scrape) scrape {
+	if len(s) == 0 {
+		return scrape{}
+	}
+	return s[0]
+}
