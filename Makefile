@@ -50,7 +50,7 @@ test: test-unit test-envtest test-chart ## Run all tests; needs no cluster and n
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no API server
-	go test -timeout 10m $$(go list ./... | grep -v /test/)
+	go test -timeout 10m $$(go list ./... | grep -vE '/test/(envtest|chart)$$')
 
 .PHONY: test-envtest
 test-envtest: ## Run the envtest suite against a real API server (K8S=1.x.y for another version)
