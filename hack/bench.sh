@@ -47,12 +47,12 @@ go test -p 1 -run '^$' -bench '/nodes=' -benchmem -benchtime 0.3s ./internal/...
   cat "$tmp/bench" >&2
   exit 1
 }
-go run ./test/scale/growth "${out[@]}" <"$tmp/bench" || failed=1
+go run ./test/scale/growth ${out[@]+"${out[@]}"} <"$tmp/bench" || failed=1
 
 echo "bench: a cluster" >&2
 assets=$(hack/controlplane/controlplane.sh)
 go build -o "$tmp/scale" ./test/scale
-KUBEBUILDER_ASSETS=$assets "$tmp/scale" "${size[@]}" "${out[@]}" "$@" || failed=1
+KUBEBUILDER_ASSETS=$assets "$tmp/scale" ${size[@]+"${size[@]}"} ${out[@]+"${out[@]}"} "$@" || failed=1
 
 if [ -n "$failed" ]; then
   echo "bench: failed, see above" >&2

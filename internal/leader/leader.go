@@ -53,10 +53,10 @@ type Elector struct {
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=gpu-inventory,resources=leases,verbs=create
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=gpu-inventory,resources=leases,resourceNames=gpu-inventory-operator,verbs=get;update
 
-// New is an Elector for the Lease namespace/name. The config should be a copy of its own: its timeout is shortened so
-// that one hanging request does not cost the Lease, and other requests must not be able to delay renewals.
+// New is an Elector for the Lease namespace/name, with a client of its own: its timeout is short, so that one hanging request
+// does not cost the Lease, and other requests cannot delay renewals.
 func New(config *rest.Config, namespace, name string, log logr.Logger) (*Elector, error) {
-	config = rest.AddUserAgent(config, "leader-election")
+	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election") // it changes what it is given
 	config.Timeout = RenewDeadline / 2
 	client, err := coordinationv1.NewForConfig(config)
 	if err != nil {

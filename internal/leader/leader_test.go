@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -40,6 +41,16 @@ func leading(t *testing.T) (*Elector, *clock, *recordingLock) {
 	}
 	e.lead(t.Context())
 	return e, c, lock
+}
+
+func TestNewLeavesTheConfigAlone(t *testing.T) {
+	config := &rest.Config{Host: "http://127.0.0.1:1", UserAgent: "manager"}
+	if _, err := New(config, "ns", "lease", logr.Discard()); err != nil {
+		t.Fatal(err)
+	}
+	if config.Timeout != 0 || config.UserAgent != "manager" {
+		t.Errorf("the shared config has timeout %s and user agent %q: every watch would end with it", config.Timeout, config.UserAgent)
+	}
 }
 
 func TestLeadershipEndsWithTheClockOfTheLastRenewal(t *testing.T) {

@@ -114,7 +114,7 @@ func TestOperatorsServiceAccountMay(t *testing.T) {
 		"write a node":                      create(&corev1.Node{}, "", "a"),
 		"change an inventory's spec":        patchInventory(false),
 		"create an inventory":               create(&v1.GpuInventory{}, "", "b"),
-		"list pods":                         list(&corev1.PodList{}),
+		"create pods":                       create(&corev1.Pod{}, c.namespace, "a"),
 		"list secrets":                      list(&corev1.SecretList{}),
 		"list ConfigMaps":                   list(&corev1.ConfigMapList{}, client.InNamespace(c.namespace)),
 		"apply another ConfigMap":           applyConfigMap(c.namespace, "other"),

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"helm.sh/helm/v3/pkg/action"
@@ -34,7 +35,17 @@ func (h Helm) Install(ctx context.Context, values map[string]any) (*release.Rele
 	}
 	install := action.NewInstall(cfg)
 	install.ReleaseName, install.Namespace, install.Timeout = h.Release, h.Namespace, time.Minute
-	return install.RunWithContext(ctx, chart, values)
+	installed, err := install.RunWithContext(ctx, chart, values)
+	if tooEarly(err) {
+		return h.Upgrade(ctx, values)
+	}
+	return installed, err
+}
+
+// tooEarly reports that Helm came to the GpuInventory before the API server served its CRD, which on a busy machine happens
+// without --wait. What mends it is what the documentation tells to do: the command again.
+func tooEarly(err error) bool {
+	return err != nil && strings.Contains(err.Error(), `no matches for kind "GpuInventory"`)
 }
 
 // Upgrade upgrades the release to the chart as it is now.
