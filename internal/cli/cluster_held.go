@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -12,8 +11,6 @@ import (
 	resourcev1beta2 "k8s.io/api/resource/v1beta2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
@@ -71,62 +68,21 @@ func (c *cluster) pods(ctx context.Context, into *fleet) error {
 	return nil
 }
 
-// claimPages read one page of a list of ResourceClaims, by the version that the server gave it in. The newest comes first.
-var claimPages = []struct {
-	version string
-	read    func([]byte, *fleet) (next string, err error)
-}{
-	{"v1", claimPage(func(in *resourcev1.ResourceClaim) resourcev1.ResourceClaim { return *in })},
-	{"v1beta2", claimPage(func(in *resourcev1beta2.ResourceClaim) resourcev1.ResourceClaim { return holders.FromV1beta2(in) })},
-	{"v1beta1", claimPage(func(in *resourcev1beta1.ResourceClaim) resourcev1.ResourceClaim { return holders.FromV1beta1(in) })},
+// claimVersions are the versions of ResourceClaim.
+var claimVersions = []draVersion{
+	{"v1", draPage(func(f *fleet, in *resourcev1.ResourceClaim) { f.addClaim(in) })},
+	{"v1beta2", draPage(func(f *fleet, in *resourcev1beta2.ResourceClaim) { f.addClaim(new(holders.FromV1beta2(in))) })},
+	{"v1beta1", draPage(func(f *fleet, in *resourcev1beta1.ResourceClaim) { f.addClaim(new(holders.FromV1beta1(in))) })},
 }
 
-func claimPage[T any](convert func(*T) resourcev1.ResourceClaim) func([]byte, *fleet) (string, error) {
-	return func(body []byte, into *fleet) (string, error) {
-		var list struct {
-			metav1.ListMeta `json:"metadata"`
-			Items           []T `json:"items"`
-		}
-		if err := json.Unmarshal(body, &list); err != nil {
-			return "", err
-		}
-		for i := range list.Items {
-			claim := convert(&list.Items[i])
-			into.addClaim(&claim)
-		}
-		return list.Continue, nil
-	}
-}
-
-// claimed adds what every ResourceClaim holds, in the newest version that is served. A server that serves none has none. The
-// note says that they may not be listed.
+// claimed adds what every ResourceClaim holds. The note says that they may not be listed.
 func (c *cluster) claimed(ctx context.Context, into *fleet) (note string, err error) {
-	for _, v := range claimPages {
-		client, err := c.client("/apis", schema.GroupVersion{Group: resourcev1.GroupName, Version: v.version})
-		if err != nil {
-			return "", err
-		}
-		err = pages(metav1.ListOptions{}, func(options *metav1.ListOptions) (next string, err error) {
-			result := client.Get().Resource("resourceclaims").SetHeader("Accept", runtime.ContentTypeJSON).
-				VersionedParams(options, metav1.ParameterCodec).Do(ctx)
-			if err := result.Error(); err != nil { // unlike Raw, it has the server's own words
-				return "", err
-			}
-			body, err := result.Raw()
-			if err != nil {
-				return "", err
-			}
-			return v.read(body, into)
-		}, func() { into.claims = nil })
-		switch {
-		case apierrors.IsNotFound(err):
-			continue
-		case apierrors.IsForbidden(err):
-			return fmt.Sprintf("who holds devices of DRA drivers is not known: list resourceclaims: %v", err), nil
-		case err != nil:
-			return "", fmt.Errorf("list resourceclaims: %w", err)
-		}
-		break
+	err = c.listDRA(ctx, "resourceclaims", claimVersions, into, func() { into.claims = nil })
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Sprintf("who holds devices of DRA drivers is not known: list resourceclaims: %v", err), nil
+	case err != nil:
+		return "", fmt.Errorf("list resourceclaims: %w", err)
 	}
 	into.known.Claims = true
 	return "", nil
