@@ -51,6 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	log := newLogger(&o, stderr)
+	saveMemory()
 	if err := serve(ctx, &o, log); err != nil {
 		log.Error(err, "Stopped")
 		return 1

@@ -39,6 +39,7 @@ type operator struct {
 	elector *leader.Elector
 	board   *inventory.Board
 	feed    *source.Feed
+	sent    status.Sent
 
 	configMaps    cache.Cache
 	cachesStarted atomic.Bool
@@ -56,7 +57,7 @@ func (op *operator) newManager(cfg *rest.Config) (ctrl.Manager, error) {
 	return ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                  scheme,
 		MapperProvider:          source.RESTMapper,
-		Cache:                   source.InventoryCache(),
+		Cache:                   source.InventoryCache(op.sent.Transform),
 		Metrics:                 metricsserver.Options{BindAddress: op.metricsAddress, FilterProvider: op.metricsHandler},
 		HealthProbeBindAddress:  op.probeAddress,
 		GracefulShutdownTimeout: &grace,
@@ -112,7 +113,7 @@ func (op *operator) addReconcilers(mgr ctrl.Manager) error {
 	}
 	inventories := &status.Reconciler{
 		Client: mgr.GetClient(), Fleet: fleet, Feed: op.feed, Seeder: seeder, Leader: op.elector, Metrics: recorder, Board: op.board, Now: time.Now,
-		Events: mgr.GetEventRecorder(source.FieldOwner),
+		Sent: &op.sent, Events: mgr.GetEventRecorder(source.FieldOwner),
 	}
 	if err := inventories.SetupWithManager(mgr, controllerOptions()); err != nil {
 		return fmt.Errorf("set up gpuinventory controller: %w", err)

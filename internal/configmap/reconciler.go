@@ -86,7 +86,7 @@ func (r *Reconciler) update(ctx, term context.Context) (status.Outcome, error) {
 		return status.Outcome{}, err
 	}
 	missing := r.Feed.Synced() // asked for first: an input that arrives in between is told as missing, not as read
-	found := inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(labels.Everything())), missing)
+	found := inventory.WithMissing(r.Fleet.Snapshot(labels.Everything()), missing)
 	if term.Err() != nil {
 		return status.Outcome{}, fmt.Errorf("compute configmap %s: %w", r.Target, context.Cause(term))
 	}

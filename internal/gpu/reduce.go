@@ -34,13 +34,16 @@ func Reduce(n *corev1.Node, opts Options) {
 }
 
 func reduceAnnotations(in map[string]string) map[string]string {
-	maps.DeleteFunc(in, func(key, _ string) bool {
-		return key != annotationKWOK && key != annotationHandshake && !isHAMiAnnotation(key)
-	})
+	maps.DeleteFunc(in, func(key, _ string) bool { return !ReadsAnnotation(key) })
 	if len(in) == 0 {
 		return nil
 	}
 	return in
+}
+
+// ReadsAnnotation reports whether Read looks at the annotation.
+func ReadsAnnotation(key string) bool {
+	return key == annotationKWOK || key == annotationHandshake || isHAMiAnnotation(key)
 }
 
 // reduceResources keeps the names that can be GPUs. A list that was there stays, because a missing one means something else.

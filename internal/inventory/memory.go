@@ -57,7 +57,15 @@ type known struct {
 
 // recalled is a reading and what it became. It makes equal readings give equal rows, whatever was learned from the first.
 type recalled struct {
-	row, out v1.GpuNode
+	row v1.GpuNode
+	out *v1.GpuNode // nil: the row as it was
+}
+
+func (r *recalled) became() v1.GpuNode {
+	if r.out == nil {
+		return r.row
+	}
+	return *r.out
 }
 
 // fact is what is remembered of the GPUs of one vendor and product. Its source is what it was read from.
@@ -105,12 +113,15 @@ func (m *Memory) Recall(n NodeIdentity, row v1.GpuNode, isGPU bool, now time.Tim
 	k.uid, k.created, k.asOf = n.UID, n.Created, time.Time{}
 	k.onBus = k.onBus || n.Hardware == HardwareSeen
 	if k.last != nil && reflect.DeepEqual(k.last.row, row) {
-		return k.last.out, true
+		return k.last.became(), true
 	}
 	r := recollection{known: k, row: row, isGPU: isGPU, now: now.UTC().Truncate(time.Second)}
 	out := r.complete()
 	bound(&out)
-	k.last = &recalled{row, out}
+	k.last = &recalled{row: row}
+	if !reflect.DeepEqual(row, out) {
+		k.last.out = new(out) // not &out: most readings need no row of their own
+	}
 	if len(k.facts) > 0 {
 		m.put(n.Name, k)
 	} else {

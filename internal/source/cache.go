@@ -8,13 +8,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/fields"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// InventoryCache is what the manager caches: every GpuInventory.
-func InventoryCache() cache.Options {
-	return cacheOptions("GpuInventories", nil)
+// InventoryCache is what the manager caches: every GpuInventory, as transform leaves it.
+func InventoryCache(transform toolscache.TransformFunc) cache.Options {
+	options := cacheOptions("GpuInventories", nil)
+	options.DefaultTransform = transform
+	return options
 }
 
 // ConfigMapCache is for the one ConfigMap that the operator keeps. It is a cache of its own: a controller waits for all of

@@ -3,7 +3,7 @@ package source
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
@@ -24,13 +23,15 @@ import (
 type Feed struct {
 	fleet *Fleet
 	log   logr.Logger
-	core  corev1client.CoreV1Interface
+	core  coreClient
 	nodes *sink[*corev1.Node, evidence]
 	pods  *sink[*corev1.Pod, holding] // nil without allocation
 	dra   *draFeed                    // nil without DRA
 
+	nodesRead chan struct{} // closed when Nodes have been read
+
 	mu      sync.Mutex
-	nodesAt time.Time // when Nodes had been read
+	nodesAt time.Time // when that was
 }
 
 // FeedOptions say what to read.
@@ -43,13 +44,13 @@ type FeedOptions struct {
 
 // NewFeed is a Feed for fleet.
 func NewFeed(cfg *rest.Config, fleet *Fleet, o FeedOptions, log logr.Logger) (*Feed, error) {
-	core, err := corev1client.NewForConfig(cfg)
+	core, err := newCoreClient(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("create client: %w", err)
+		return nil, err
 	}
-	f := &Feed{fleet: fleet, log: log, core: core}
+	f := &Feed{fleet: fleet, log: log, core: core, nodesRead: make(chan struct{})}
 	f.nodes = &sink[*corev1.Node, evidence]{
-		reduce: func(n *corev1.Node) *evidence { return pack(n, fleet.options) },
+		reduce: fleet.pack,
 		key:    func(n *corev1.Node) string { return n.Name },
 		set:    fleet.setNode, remove: fleet.removeNode, replace: fleet.replaceNodes,
 		announce: f.nodesArrived,
@@ -58,7 +59,7 @@ func NewFeed(cfg *rest.Config, fleet *Fleet, o FeedOptions, log logr.Logger) (*F
 		f.pods = &sink[*corev1.Pod, holding]{
 			reduce: func(p *corev1.Pod) *holding {
 				if holds, ok := holders.OfPod(p, fleet.options); ok {
-					return &holding{keyOf(p), holds}
+					return &holding{keyOf(p), shared(holds)}
 				}
 				return nil
 			},
@@ -80,7 +81,7 @@ func (f *Feed) Start(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { f.watchNodes().run(ctx, f.log) })
 	if f.pods != nil {
-		running.Go(func() { f.watchPods().run(ctx, f.log) })
+		running.Go(func() { f.watchPodsAfterNodes(ctx) })
 	}
 	if f.dra != nil {
 		running.Go(func() { f.dra.run(ctx) })
@@ -93,7 +94,17 @@ func (f *Feed) nodesArrived() {
 	f.mu.Lock()
 	f.nodesAt = time.Now()
 	f.mu.Unlock()
+	close(f.nodesRead)
 	f.fleet.announce()
+}
+
+// watchPodsAfterNodes lets the Nodes have the API server and the CPUs to themselves: they are few, and most of the answer.
+func (f *Feed) watchPodsAfterNodes(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-f.nodesRead:
+		f.watchPods().run(ctx, f.log)
+	}
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -103,17 +114,18 @@ func (f *Feed) watchNodes() watched {
 	return watched{
 		plural: "Nodes", object: &corev1.Node{}, sink: f.nodes,
 		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-			return f.core.Nodes().List(ctx, o)
+			var list corev1.NodeList
+			return &list, f.core.list(ctx, "nodes", o, &list)
 		},
 		watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return f.core.Nodes().Watch(ctx, o)
+			return f.core.watch(ctx, "nodes", o)
 		},
 	}
 }
 
-// watchPods leaves out at the server the pods that hold nothing: those that have ended, and those without a node.
+// watchPods leaves out at the server the pods that hold nothing because they have ended or have no node, and before they
+// reach the reflector those that hold no GPU: it would keep a place for each until the whole list is there.
 func (f *Feed) watchPods() watched {
-	pods := f.core.Pods(metav1.NamespaceAll)
 	return watched{
 		plural: "Pods", object: &corev1.Pod{}, sink: f.pods,
 		selector: fields.AndSelectors(
@@ -121,11 +133,38 @@ func (f *Feed) watchPods() watched {
 			fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
 			fields.OneTermNotEqualSelector("spec.nodeName", ""),
 		),
-		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return pods.List(ctx, o) },
+		list: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+			var list corev1.PodList
+			err := f.core.list(ctx, "pods", o, &list)
+			list.Items = slices.DeleteFunc(list.Items, func(p corev1.Pod) bool { return !f.holds(&p) })
+			return &list, err
+		},
 		watch: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return pods.Watch(ctx, o)
+			w, err := f.core.watch(ctx, "pods", o)
+			if err != nil {
+				return nil, err
+			}
+			return watch.Filter(w, f.onlyHolders), nil
 		},
 	}
+}
+
+// onlyHolders drops the news of a pod that holds nothing. One that held something before is as good as deleted.
+func (f *Feed) onlyHolders(e watch.Event) (watch.Event, bool) {
+	pod, ok := e.Object.(*corev1.Pod)
+	switch {
+	case !ok, e.Type != watch.Added && e.Type != watch.Modified, f.holds(pod):
+		return e, true
+	case e.Type == watch.Added:
+		return e, false
+	default:
+		return watch.Event{Type: watch.Deleted, Object: e.Object}, true
+	}
+}
+
+func (f *Feed) holds(p *corev1.Pod) bool {
+	_, ok := holders.OfPod(p, f.fleet.options)
+	return ok
 }
 
 // Synced returns nil when every input has been read once. Otherwise the error says which is missing.

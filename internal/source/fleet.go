@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -18,6 +19,7 @@ import (
 // reading changes; heartbeats end before that.
 type Fleet struct {
 	options gpu.Options
+	labels  labelPacker
 
 	mu      sync.RWMutex
 	nodes   map[string]*node
@@ -31,6 +33,9 @@ type Fleet struct {
 	pods   map[string]*holding
 	claims map[string]*claim
 	known  inventory.Known
+
+	version   atomic.Uint64 // counts changes
+	snapshots snapshots
 }
 
 // node is one Node: what was kept of it, and what that says.
@@ -63,12 +68,12 @@ func (c Change) Concerns(selector labels.Selector) bool {
 // Moves reports whether labels of a selected node have changed, which can move it between the pools that an inventory
 // expects.
 func (c Change) Moves(selector labels.Selector) bool {
-	return c.Before != nil && c.After != nil && selector.Matches(c.After) && !reflect.DeepEqual(c.Before, c.After)
+	return c.Before != nil && c.After != nil && selector.Matches(c.After) && !sameLabels(c.Before, c.After)
 }
 
 // none reports a change that can alter nothing: of a Node without GPUs, or back to what it was.
 func (c Change) none() bool {
-	return !c.All && (c.Before == nil && c.After == nil || !c.Row && reflect.DeepEqual(c.Before, c.After))
+	return !c.All && (c.Before == nil && c.After == nil || !c.Row && sameLabels(c.Before, c.After))
 }
 
 // NewFleet is an empty fleet. With allocation it also knows who holds GPUs.
@@ -237,7 +242,9 @@ func (f *Fleet) Labels(name string) map[string]string {
 // announce tells that anything may be different.
 func (f *Fleet) announce() { f.tell(Change{All: true}) }
 
+// tell follows every change of the fleet, those that no listener hears of included.
 func (f *Fleet) tell(changes ...Change) {
+	f.version.Add(1)
 	f.mu.RLock()
 	listeners := f.listen
 	f.mu.RUnlock()

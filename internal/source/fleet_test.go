@@ -77,7 +77,7 @@ func TestFleetTellsWhoIsConcerned(t *testing.T) {
 				if mod != nil {
 					mod(n)
 				}
-				return pack(n, gpu.Options{})
+				return packed(n)
 			}
 			if !tc.added {
 				f.setNode(node(tc.before))
@@ -106,9 +106,9 @@ func TestFleetTellsWhoIsConcerned(t *testing.T) {
 func TestALabelMovesANode(t *testing.T) {
 	var told []Change
 	f := NewFleet(gpu.Options{}, false)
-	f.setNode(pack(gpuNode("a", map[string]string{"rack": "1"}), gpu.Options{}))
+	f.setNode(f.pack(gpuNode("a", map[string]string{"rack": "1"})))
 	f.OnChange(func(c Change) { told = append(told, c) })
-	f.setNode(pack(gpuNode("a", map[string]string{"rack": "2"}), gpu.Options{}))
+	f.setNode(f.pack(gpuNode("a", map[string]string{"rack": "2"})))
 	if len(told) != 1 || !told[0].Moves(labels.Everything()) || told[0].Concerns(labels.Everything()) {
 		t.Errorf("told %+v, want one move that concerns nobody else", told)
 	}
@@ -119,11 +119,11 @@ func TestALabelMovesANode(t *testing.T) {
 
 func TestAHeartbeatIsNotReadAnew(t *testing.T) {
 	f := NewFleet(gpu.Options{}, false)
-	f.setNode(pack(gpuNode("a", nil), gpu.Options{}))
+	f.setNode(f.pack(gpuNode("a", nil)))
 	before := f.nodes["a"]
 	beat := gpuNode("a", nil)
 	beat.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(time.Unix(1, 0))
-	f.setNode(pack(beat, gpu.Options{}))
+	f.setNode(f.pack(beat))
 	if f.nodes["a"] != before {
 		t.Error("the node was read anew")
 	}
@@ -132,14 +132,14 @@ func TestAHeartbeatIsNotReadAnew(t *testing.T) {
 // TestAHeartbeatCostsLittle counts allocations rather than time. Reading the node anew would add some hundred.
 func TestAHeartbeatCostsLittle(t *testing.T) {
 	f := NewFleet(gpu.Options{}, false)
-	f.setNode(pack(gpuNode("a", nil), gpu.Options{}))
+	f.setNode(f.pack(gpuNode("a", nil)))
 	beats := make([]*corev1.Node, 200)
 	for i := range beats {
 		beats[i] = gpuNode("a", nil)
 	}
 	i := 0
 	allocations := testing.AllocsPerRun(len(beats)-1, func() {
-		f.setNode(pack(beats[i], gpu.Options{}))
+		f.setNode(f.pack(beats[i]))
 		i++
 	})
 	if allocations > 20 {
@@ -149,11 +149,11 @@ func TestAHeartbeatCostsLittle(t *testing.T) {
 
 func TestReplaceTellsOnlyWhatDiffers(t *testing.T) {
 	f := NewFleet(gpu.Options{}, false)
-	packed := func(name string) *evidence { return pack(gpuNode(name, nil), gpu.Options{}) }
-	f.replaceNodes([]*evidence{packed("a"), packed("b"), packed("c")})
+	named := func(name string) *evidence { return f.pack(gpuNode(name, nil)) }
+	f.replaceNodes([]*evidence{named("a"), named("b"), named("c")})
 	var told int
 	f.OnChange(func(Change) { told++ })
-	f.replaceNodes([]*evidence{packed("a"), packed("b"), packed("d")})
+	f.replaceNodes([]*evidence{named("a"), named("b"), named("d")})
 	if told != 2 {
 		t.Errorf("told of %d changes, want that c went and d came", told)
 	}
@@ -166,7 +166,7 @@ func TestDevicesComeAndGo(t *testing.T) {
 	f := NewFleet(gpu.Options{}, false)
 	bare := gpuNode("a", nil)
 	bare.Labels, bare.Status.Capacity, bare.Status.Allocatable = nil, nil, nil
-	f.setNode(pack(bare.DeepCopy(), gpu.Options{}))
+	f.setNode(f.pack(bare.DeepCopy()))
 	if rows := f.Rows(labels.Everything()); rows != nil {
 		t.Fatalf("a node without evidence has a row: %v", rows)
 	}
@@ -183,11 +183,14 @@ func TestDevicesComeAndGo(t *testing.T) {
 		t.Errorf("rows without the device: %+v, want the last known one, not ready", rows)
 	}
 	f.removeNode("a")
-	f.setNode(pack(bare.DeepCopy(), gpu.Options{}))
+	f.setNode(f.pack(bare.DeepCopy()))
 	if rows := f.Rows(labels.Everything()); rows != nil {
 		t.Errorf("a new Node has the rows of the old one: %v", rows)
 	}
 }
+
+// packed is a Node packed by itself, so that it shares no labels with others.
+func packed(n *corev1.Node) *evidence { return NewFleet(gpu.Options{}, false).pack(n) }
 
 // TestPackingLosesNothing reads every known case packed and not.
 func TestPackingLosesNothing(t *testing.T) {
@@ -206,30 +209,15 @@ func TestPackingLosesNothing(t *testing.T) {
 				continue
 			}
 			want, wantOK := gpu.Read(gpu.Input{Node: node.DeepCopy()}, gpu.Options{})
-			once := pack(node.DeepCopy(), gpu.Options{})
+			once := packed(node.DeepCopy())
 			got, ok := gpu.Read(gpu.Input{Node: once.node()}, gpu.Options{})
 			if ok != wantOK || !reflect.DeepEqual(want.Row, got.Row) {
 				t.Errorf("%s (-typed +packed):\n%s", filepath.Base(file), cmp.Diff(want.Row, got.Row))
 			}
-			if again := pack(once.node(), gpu.Options{}); !once.equal(again) {
+			if again := packed(once.node()); !once.equal(again) {
 				t.Errorf("%s: packing twice makes another", filepath.Base(file))
 			}
 		}
-	}
-}
-
-func TestPackedLabels(t *testing.T) {
-	packed := packLabels(map[string]string{"b": "2", "a": "1", "empty": ""})
-	for key, want := range map[string]string{"a": "1", "b": "2", "empty": "", "none": ""} {
-		if got := packed.Get(key); got != want {
-			t.Errorf("Get(%q) = %q, want %q", key, got, want)
-		}
-		if got := packed.Has(key); got != (key != "none") {
-			t.Errorf("Has(%q) = %v", key, got)
-		}
-	}
-	if !selector(t, "a=1,!none,empty").Matches(packed) {
-		t.Error("a selector does not match")
 	}
 }
 
@@ -276,5 +264,29 @@ func TestASinkTakesListsTransformedAndNot(t *testing.T) {
 	}
 	if err := s.Add(toolscache.DeletedFinalStateUnknown{}); err == nil {
 		t.Error("an object of another type is taken")
+	}
+}
+
+func TestASnapshotIsComputedOnceForAChange(t *testing.T) {
+	f := NewFleet(gpu.Options{}, false)
+	all, none := labels.Everything(), selector(t, "rack=9")
+	f.setNode(f.pack(gpuNode("a", map[string]string{"rack": "1"})))
+	first := f.Snapshot(all)
+	if len(first.Nodes) != 1 || len(f.Snapshot(none).Nodes) != 0 {
+		t.Fatalf("%d and %d rows, want 1 and 0", len(first.Nodes), len(f.Snapshot(none).Nodes))
+	}
+	if again := f.Snapshot(all); &again.Nodes[0] != &first.Nodes[0] {
+		t.Error("computed again without a change")
+	}
+	f.setNode(f.pack(gpuNode("a", map[string]string{"rack": "1"}))) // a heartbeat
+	if again := f.Snapshot(all); &again.Nodes[0] != &first.Nodes[0] {
+		t.Error("computed again for a heartbeat")
+	}
+	f.setNode(f.pack(gpuNode("b", map[string]string{"rack": "9"})))
+	if after := f.Snapshot(all); len(after.Nodes) != 2 || len(f.Snapshot(none).Nodes) != 1 {
+		t.Errorf("%d and %d rows after a change, want 2 and 1", len(after.Nodes), len(f.Snapshot(none).Nodes))
+	}
+	if len(first.Nodes) != 1 {
+		t.Error("an earlier snapshot has changed")
 	}
 }

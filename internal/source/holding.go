@@ -10,6 +10,15 @@ type holding struct {
 	holds holders.Holding
 }
 
+// shared is a holding whose strings are those of all others: thousands of pods hold the same resource on few nodes.
+func shared(h holders.Holding) holders.Holding {
+	h.Node, h.Namespace = intern(h.Node), intern(h.Namespace)
+	for i := range h.Units {
+		h.Units[i].Resource = intern(h.Units[i].Resource)
+	}
+	return h
+}
+
 func (f *Fleet) setPod(p *holding) {
 	f.mu.Lock()
 	old := f.pods[p.key]

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -23,11 +22,23 @@ type evidence struct {
 	created     metav1.Time
 	deleted     *metav1.Time
 	cordoned    bool
-	labels      packedLabels
+	labels      *labelSet
 	annotations map[string]string
 	capacity    []quantity
 	allocatable []quantity
-	conditions  []corev1.NodeCondition
+	conditions  []condition
+}
+
+// condition is a Node's condition without the time of the last heartbeat.
+type condition struct {
+	text  unique.Handle[conditionText]
+	since int64 // of the last transition, in seconds as the API has it; 0: not known
+}
+
+type conditionText struct {
+	kind            corev1.NodeConditionType
+	status          corev1.ConditionStatus
+	reason, message string
 }
 
 type quantity struct {
@@ -36,20 +47,14 @@ type quantity struct {
 }
 
 // pack takes a Node apart. The Node may be changed and must not be used afterwards.
-func pack(n *corev1.Node, opts gpu.Options) *evidence {
-	gpu.Reduce(n, opts)
-	e := &evidence{
+func (f *Fleet) pack(n *corev1.Node) *evidence {
+	gpu.Reduce(n, f.options)
+	return &evidence{
 		name: n.Name, uid: n.UID, created: n.CreationTimestamp, deleted: n.DeletionTimestamp, cordoned: n.Spec.Unschedulable,
-		labels: packLabels(n.Labels), annotations: n.Annotations,
+		labels: f.labels.pack(n.Labels), annotations: n.Annotations,
 		capacity: packResources(n.Status.Capacity), allocatable: packResources(n.Status.Allocatable),
-		conditions: slices.Clip(n.Status.Conditions),
+		conditions: packConditions(n.Status.Conditions),
 	}
-	for i := range e.conditions {
-		c := &e.conditions[i]
-		c.Type = corev1.NodeConditionType(intern(string(c.Type)))
-		c.Reason, c.Message = intern(c.Reason), intern(c.Message)
-	}
-	return e
 }
 
 // node puts a Node together again, for gpu.Read.
@@ -61,7 +66,7 @@ func (e *evidence) node() *corev1.Node {
 		},
 		Spec: corev1.NodeSpec{Unschedulable: e.cordoned},
 		Status: corev1.NodeStatus{
-			Capacity: unpackResources(e.capacity), Allocatable: unpackResources(e.allocatable), Conditions: e.conditions,
+			Capacity: unpackResources(e.capacity), Allocatable: unpackResources(e.allocatable), Conditions: unpackConditions(e.conditions),
 		},
 	}
 }
@@ -69,14 +74,34 @@ func (e *evidence) node() *corev1.Node {
 // equal reports whether two packed Nodes hold the same evidence, in which case there is nothing to read anew.
 func (e *evidence) equal(o *evidence) bool {
 	return e.name == o.name && e.uid == o.uid && e.cordoned == o.cordoned && e.deleted.Equal(o.deleted) &&
-		slices.Equal(e.labels, o.labels) && maps.Equal(e.annotations, o.annotations) &&
+		e.labels.equal(o.labels) && maps.Equal(e.annotations, o.annotations) &&
 		equalResources(e.capacity, o.capacity) && equalResources(e.allocatable, o.allocatable) &&
-		slices.EqualFunc(e.conditions, o.conditions, equalCondition)
+		slices.Equal(e.conditions, o.conditions)
 }
 
-func equalCondition(a, b corev1.NodeCondition) bool {
-	return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message &&
-		a.LastTransitionTime.Equal(&b.LastTransitionTime)
+func packConditions(in []corev1.NodeCondition) []condition {
+	out := make([]condition, 0, len(in))
+	for _, c := range in {
+		packed := condition{text: unique.Make(conditionText{c.Type, c.Status, c.Reason, c.Message})}
+		if !c.LastTransitionTime.IsZero() {
+			packed.since = c.LastTransitionTime.Unix()
+		}
+		out = append(out, packed)
+	}
+	return out
+}
+
+func unpackConditions(in []condition) []corev1.NodeCondition {
+	out := make([]corev1.NodeCondition, 0, len(in))
+	for _, c := range in {
+		text := c.text.Value()
+		full := corev1.NodeCondition{Type: text.kind, Status: text.status, Reason: text.reason, Message: text.message}
+		if c.since != 0 {
+			full.LastTransitionTime = metav1.Unix(c.since, 0)
+		}
+		out = append(out, full)
+	}
+	return out
 }
 
 // packResources keeps the difference between no list and an empty one, which mean different things.
@@ -107,49 +132,6 @@ func equalResources(a, b []quantity) bool {
 	return (a == nil) == (b == nil) && slices.EqualFunc(a, b, func(x, y quantity) bool {
 		return x.name == y.name && x.value.String() == y.value.String()
 	})
-}
-
-// packedLabels are labels sorted by key, with each string shared by all Nodes that have it. They are a labels.Labels.
-type packedLabels []packedLabel
-
-type packedLabel struct{ key, value unique.Handle[string] }
-
-func packLabels(in map[string]string) packedLabels {
-	out := make(packedLabels, 0, len(in))
-	for k, v := range in {
-		out = append(out, packedLabel{unique.Make(k), unique.Make(v)})
-	}
-	slices.SortFunc(out, func(a, b packedLabel) int { return cmp.Compare(a.key.Value(), b.key.Value()) })
-	return out
-}
-
-func (l packedLabels) toMap() map[string]string {
-	out := make(map[string]string, len(l))
-	for _, p := range l {
-		out[p.key.Value()] = p.value.Value()
-	}
-	return out
-}
-
-// Has implements labels.Labels.
-func (l packedLabels) Has(key string) bool {
-	_, ok := l.Lookup(key)
-	return ok
-}
-
-// Get implements labels.Labels.
-func (l packedLabels) Get(key string) string {
-	value, _ := l.Lookup(key)
-	return value
-}
-
-// Lookup implements labels.Labels.
-func (l packedLabels) Lookup(key string) (string, bool) {
-	i, ok := slices.BinarySearchFunc(l, key, func(p packedLabel, key string) int { return cmp.Compare(p.key.Value(), key) })
-	if !ok {
-		return "", false
-	}
-	return l[i].value.Value(), true
 }
 
 func intern(s string) string { return unique.Make(s).Value() }

@@ -39,6 +39,8 @@ type Reconciler struct {
 	Metrics *metrics.Recorder
 	// Board gets every answer, written or not.
 	Board *inventory.Board
+	// Sent knows what was sent, for the cache to share.
+	Sent *Sent
 	// Now is the clock for the times in a status.
 	Now func() time.Time
 
@@ -70,7 +72,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // read gets one GpuInventory and keeps track of which there are, on standbys too; nil: it is gone.
 func (r *Reconciler) read(ctx context.Context, name string) (*v1.GpuInventory, error) {
 	var cached v1.GpuInventory
-	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &cached)
+	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &cached, client.UnsafeDisableDeepCopy) // only read
 	if apierrors.IsNotFound(err) {
 		r.tracked.remove(name)
 		r.Board.Put(name, nil)
@@ -139,7 +141,7 @@ func (r *Reconciler) find(inv *v1.GpuInventory) (v1.GpuInventoryStatus, []invent
 	}
 	// What is missing is asked for first: an input that arrives in between is told as missing, not as read.
 	devices, holders := r.Feed.DevicesSynced(), r.Feed.HoldersSynced()
-	counted := inventory.WithMissing(inventory.Snapshot(r.Fleet.Rows(selector)), devices)
+	counted := inventory.WithMissing(r.Fleet.Snapshot(selector), devices)
 	found, pools := inventory.WithExpected(counted, inv.Spec.Expected, r.Fleet.Labels)
 	return inventory.WithMissing(found, holders), pools
 }
@@ -160,10 +162,12 @@ func (r *Reconciler) write(ctx context.Context, inv *v1.GpuInventory, status v1.
 	if err != nil {
 		return nil, reconcile.TerminalError(fmt.Errorf("encode status: %w", err))
 	}
+	r.Sent.sending(inv.Name, &status)
 	written := &v1.GpuInventory{ObjectMeta: metav1.ObjectMeta{Name: inv.Name}}
 	err = r.Client.Status().Patch(ctx, written, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(source.FieldOwner), client.ForceOwnership)
 	r.Metrics.Wrote(metrics.OutputStatus, err)
 	if err == nil {
+		r.Sent.share(written)
 		r.Metrics.Size(metrics.OutputStatus, len(body))
 	}
 	return written, err

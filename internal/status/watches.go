@@ -43,6 +43,7 @@ func (r *Reconciler) foreignChanges() predicate.Predicate {
 			r.own.Forget(client.ObjectKeyFromObject(e.Object))
 			r.pace.Forget(client.ObjectKeyFromObject(e.Object))
 			r.told.forget(e.Object.GetName())
+			r.Sent.forget(e.Object.GetName())
 			return true
 		},
 	}

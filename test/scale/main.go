@@ -71,8 +71,8 @@ type bench struct {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	if o.nodes < 20 || o.pods < 0 {
-		return errors.New("-nodes must be at least 20, -pods at least 0")
+	if o.nodes < 20 || o.pods < 0 || o.changes%2 != 0 {
+		return errors.New("-nodes must be at least 20, -pods at least 0, -changes even: each node that fails comes back")
 	}
 	c, err := startCluster()
 	if err != nil {

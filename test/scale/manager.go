@@ -134,7 +134,7 @@ func (b *bench) measureManager(ctx context.Context) error {
 	}
 	for _, step := range []func(context.Context, *process) error{b.managerIdle, b.managerLatency} {
 		if err := step(ctx, p); err != nil {
-			return err
+			return errors.Join(err, fmt.Errorf("log: %s", p.out.String()))
 		}
 	}
 	if r.scrapes, err = scrapes(ctx, metrics); err != nil {
