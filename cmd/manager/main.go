@@ -30,19 +30,16 @@ func main() {
 // run is main with its inputs as arguments. It returns the exit code: 0 after a clean stop, 1 after a failure, 2 for flags
 // that cannot work.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == "check" {
+		return runCheck(ctx, args[1:], stdout, stderr)
+	}
 	var o options
 	fs := flag.NewFlagSet("manager", flag.ContinueOnError)
-	fs.SetOutput(stderr)
 	o.register(fs)
-	switch err := fs.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return 2 // the flag package has said why
-	case fs.NArg() > 0:
-		_, _ = fmt.Fprintf(stderr, "unexpected argument %q: manager takes flags only, see --help\n", fs.Arg(0))
-		return 2
-	case o.version:
+	if code, ok := parse(fs, args, stderr); !ok {
+		return code
+	}
+	if o.version {
 		_, _ = fmt.Fprintln(stdout, "gpu-inventory-operator", version.Version(), version.Revision())
 		return 0
 	}
@@ -58,6 +55,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	log.Info("Stopped")
 	return 0
+}
+
+// parse reads the flags; not ok: the program ends with the code. What is wrong takes one line, not the whole help.
+func parse(fs *flag.FlagSet, args []string, stderr io.Writer) (code int, ok bool) {
+	help := fs.Usage
+	fs.Usage = func() {}
+	fs.SetOutput(io.Discard)
+	err := fs.Parse(args)
+	fs.SetOutput(stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		help()
+		return 0, false
+	case err != nil:
+		_, _ = fmt.Fprintf(stderr, "%v; see %s --help\n", err, fs.Name())
+		return 2, false
+	case fs.NArg() > 0:
+		_, _ = fmt.Fprintf(stderr, "unexpected argument %q: %s takes flags only, see --help\n", fs.Arg(0), fs.Name())
+		return 2, false
+	default:
+		return 0, true
+	}
 }
 
 // newLogger is the one logger, for this program and the libraries in it.

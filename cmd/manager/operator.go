@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +57,7 @@ func (op *operator) newManager(cfg *rest.Config) (ctrl.Manager, error) {
 		Scheme:                  scheme,
 		MapperProvider:          source.RESTMapper,
 		Cache:                   source.InventoryCache(op.sent.Transform),
-		Metrics:                 metricsserver.Options{BindAddress: op.metricsAddress, FilterProvider: op.metricsHandler},
+		Metrics:                 metricsserver.Options{BindAddress: "0"}, // see addMetrics
 		HealthProbeBindAddress:  op.probeAddress,
 		GracefulShutdownTimeout: &grace,
 		Controller: config.Controller{
@@ -72,19 +71,6 @@ func (op *operator) newManager(cfg *rest.Config) (ctrl.Manager, error) {
 // target names the ConfigMap.
 func (op *operator) target() client.ObjectKey {
 	return client.ObjectKey{Namespace: op.namespace, Name: op.configMapName}
-}
-
-// metricsHandler puts our handler, which keeps the text of the inventory series, in the place of the metrics server's
-// own: with series for each of thousands of nodes that one would take several times as long.
-func (op *operator) metricsHandler(*rest.Config, *http.Client) (metricsserver.Filter, error) {
-	state := func() (metrics.State, bool) {
-		inventories, fleet := op.board.Get()
-		return metrics.State{Inventories: inventories, Fleet: fleet, Pools: op.board.Pools()}, op.elector.Leading()
-	}
-	collector := metrics.NewCollector(state, op.perNodeMetricsLimit, op.log)
-	return func(log logr.Logger, _ http.Handler) (http.Handler, error) {
-		return metrics.NewHandler(ctrlmetrics.Registry, collector, log), nil
-	}, nil
 }
 
 func (op *operator) addReconcilers(mgr ctrl.Manager) error {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventoryfile"
 )
 
 // options are the manager's flags.
@@ -20,6 +22,8 @@ type options struct {
 	leaderElect         bool
 	leaderElectionID    string
 	metricsAddress      string
+	metricsSecure       bool
+	metricsCertDir      string
 	probeAddress        string
 	perNodeMetricsLimit int
 	allocation          bool
@@ -27,6 +31,8 @@ type options struct {
 	extraResources      stringList
 	namespaceMetrics    bool
 	installCRDs         bool
+	inventoryFile       string
+	inventory           *inventoryfile.Manifest // what validate has read from inventoryFile
 	logLevel            slog.Level
 	logFormat           string
 	version             bool
@@ -43,8 +49,12 @@ func (o *options) register(fs *flag.FlagSet) {
 		"write only while holding a Lease; false for a single replica")
 	fs.StringVar(&o.leaderElectionID, "leader-election-id", "gpu-inventory-operator",
 		"name of the Lease")
-	fs.StringVar(&o.metricsAddress, "metrics-bind-address", ":8080",
+	fs.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443",
 		"address of the /metrics endpoint; 0 serves none")
+	fs.BoolVar(&o.metricsSecure, "metrics-secure", true,
+		"serve metrics over TLS, to those whom the API server lets get /metrics; false: in plain text to everybody")
+	fs.StringVar(&o.metricsCertDir, "metrics-cert-dir", "",
+		"directory with tls.crt and tls.key for the metrics, read again when they change; empty: a self-signed certificate made at start")
 	fs.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081",
 		"address of /healthz and /readyz; 0 serves none")
 	fs.IntVar(&o.perNodeMetricsLimit, "per-node-metrics-limit", 1000,
@@ -59,16 +69,21 @@ func (o *options) register(fs *flag.FlagSet) {
 		"further extended resource names that count as GPUs, comma-separated; example.com/gpu*: a prefix, -example.com/gpu: never counts")
 	fs.BoolVar(&o.installCRDs, "install-crds", false,
 		"create or update the GpuInventory CRD at start, for runs without the Helm chart; needs the permission to do so")
+	fs.StringVar(&o.inventoryFile, "inventory-file", "",
+		"path of a YAML file with one GpuInventory, which the leader applies at the start of its term; needs the permission to create and patch it; empty: none")
 	fs.TextVar(&o.logLevel, "log-level", slog.LevelInfo,
 		"debug, info, warn or error")
 	fs.StringVar(&o.logFormat, "log-format", "json",
 		"json or text")
 	fs.BoolVar(&o.version, "version", false,
 		"print the version and exit")
-	fs.Usage = func() { usage(fs) }
+	fs.Usage = func() {
+		usage(fs, "manager keeps GpuInventory objects and a ConfigMap equal to the GPUs of a cluster. It only reads Nodes.\n"+
+			"manager check asks a running operator whether it does its work, see manager check --help.")
+	}
 }
 
-// validate reports every flag that cannot work, each with what would.
+// validate reports every flag that cannot work, each with what would, and reads the inventory file.
 func (o *options) validate() error {
 	var errs []error
 	if o.namespace == "" {
@@ -89,15 +104,29 @@ func (o *options) validate() error {
 	if o.namespaceMetrics && !o.allocation {
 		errs = append(errs, errors.New("--namespace-metrics needs --allocation: without reading Pods it is not known who holds GPUs"))
 	}
+	if o.metricsCertDir != "" && !o.metricsSecure {
+		errs = append(errs, errors.New("--metrics-cert-dir needs --metrics-secure: without TLS there is no use for a certificate"))
+	}
+	errs = append(errs, o.readInventoryFile())
 	if o.logFormat != "json" && o.logFormat != "text" {
 		errs = append(errs, fmt.Errorf("--log-format %q: use json or text", o.logFormat))
 	}
 	return errors.Join(errs...)
 }
 
-func usage(fs *flag.FlagSet) {
+func (o *options) readInventoryFile() (err error) {
+	if o.inventoryFile == "" {
+		return nil
+	}
+	if o.inventory, err = inventoryfile.Read(o.inventoryFile); err != nil {
+		return fmt.Errorf("--inventory-file: %w", err)
+	}
+	return nil
+}
+
+func usage(fs *flag.FlagSet, what string) {
 	out := fs.Output()
-	_, _ = io.WriteString(out, "manager keeps GpuInventory objects and a ConfigMap equal to the GPUs of a cluster. It only reads Nodes.\n\nFlags:\n")
+	_, _ = io.WriteString(out, what+"\n\nFlags:\n")
 	fs.VisitAll(func(f *flag.Flag) {
 		value := f.DefValue
 		if value == "" {

@@ -42,7 +42,7 @@ func serve(ctx context.Context, o *options, log logr.Logger) error {
 	if err != nil {
 		return fmt.Errorf("create manager: %w", err)
 	}
-	if err := errors.Join(op.addReconcilers(mgr), op.addProbes(mgr)); err != nil {
+	if err := errors.Join(op.addReconcilers(mgr), op.addInventoryFile(mgr), op.addMetrics(mgr), op.addProbes(mgr)); err != nil {
 		return err
 	}
 	return runUntilStopped(ctx, mgr, op.elector)

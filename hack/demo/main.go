@@ -1,5 +1,5 @@
 // Command demo shows the operator on an API server of its own: it starts one, installs the chart, loads the Nodes of
-// /tmp/homelab.yaml, starts the manager as the chart's ServiceAccount and prints what a user would type and see.
+// examples/homelab.yaml, starts the manager as the chart's ServiceAccount and prints what a user would type and see.
 //
 // It stays up until it is interrupted and then removes all that it made; with DEMO_ONCE=1 it ends by itself. It exits with
 // 1 when what it shows is not what it should be.
@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -114,8 +115,21 @@ func (d *demo) start(ctx context.Context) error {
 	if err := harness.WriteKubeconfig(account, kubeconfig); err != nil {
 		return err
 	}
-	d.manager, err = harness.StartManager(bin, kubeconfig, namespace)
+	args, err := d.inventoryArgs(ctx)
+	if err != nil {
+		return err
+	}
+	d.manager, err = harness.StartManager(bin, kubeconfig, namespace, args...)
 	return err
+}
+
+// inventoryArgs gives the manager what the chart gives its pods: the GpuInventory to create.
+func (d *demo) inventoryArgs(ctx context.Context) ([]string, error) {
+	var deployment appsv1.Deployment
+	if err := d.controlPlane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: release}, &deployment); err != nil {
+		return nil, fmt.Errorf("get deployment: %w", err)
+	}
+	return harness.InventoryArgs(ctx, d.controlPlane.Client, &deployment, d.controlPlane.Dir())
 }
 
 func (d *demo) stop() error {
@@ -168,7 +182,7 @@ func (d *demo) waitFor(ctx context.Context, as func(*v1.GpuInventoryStatus) bool
 	deadline := time.Now().Add(patience)
 	for {
 		var inv v1.GpuInventory
-		if err := d.controlPlane.Client.Get(ctx, client.ObjectKey{Name: "cluster"}, &inv); err != nil {
+		if err := d.controlPlane.Client.Get(ctx, client.ObjectKey{Name: "cluster"}, &inv); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("get gpuinventory: %w", err)
 		}
 		var cm corev1.ConfigMap

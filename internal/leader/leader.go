@@ -145,15 +145,20 @@ func (e *Elector) Elected(requests func(context.Context) []reconcile.Request) so
 				queue.Add(r)
 			}
 		}
-		e.mu.Lock()
-		e.elected = append(e.elected, enqueue)
-		leading := e.leading()
-		e.mu.Unlock()
-		if leading {
-			enqueue()
-		}
+		e.OnElected(enqueue)
 		return nil
 	})
+}
+
+// OnElected calls f each time that this replica becomes the leader, and at once if it is.
+func (e *Elector) OnElected(f func()) {
+	e.mu.Lock()
+	e.elected = append(e.elected, f)
+	leading := e.leading()
+	e.mu.Unlock()
+	if leading {
+		f()
+	}
 }
 
 // OnLost calls f each time that leadership ends. Call it before Run.

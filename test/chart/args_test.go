@@ -8,32 +8,37 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // flagDefinition matches the registration of a flag: its name and its default, which a flag of a type of its own lacks.
-var flagDefinition = regexp.MustCompile(`fs\.\w*Var\(&o\.\w+, "([a-z-]+)",(?: (.+),)?\n`)
+var flagDefinition = regexp.MustCompile(`fs\.\w*Var\(&o\.\w+, "([a-z-]+)",(?: (.+?),)?(?:\n| ")`)
 
-// managerFlags are the names and default values, as Go expressions, of the manager's flags.
-func managerFlags(t *testing.T) map[string]string {
+// flagsOf are the names and default values, as Go expressions, of the flags that a file of the manager defines.
+func flagsOf(t *testing.T, file string) map[string]string {
 	t.Helper()
 	flags := map[string]string{}
-	for _, match := range flagDefinition.FindAllStringSubmatch(string(readFile(t, "../../cmd/manager/options.go")), -1) {
+	for _, match := range flagDefinition.FindAllStringSubmatch(string(readFile(t, "../../cmd/manager/"+file)), -1) {
 		flags[match[1]] = match[2]
 	}
 	if len(flags) == 0 {
-		t.Fatal("no flag found in cmd/manager/options.go: has the way of defining them changed?")
+		t.Fatalf("no flag found in cmd/manager/%s: has the way of defining them changed?", file)
 	}
 	return flags
 }
 
+func flagName(arg string) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	return name
+}
+
 func TestArgsAreFlagsOfTheManager(t *testing.T) {
-	flags := managerFlags(t)
+	flags := flagsOf(t, "options.go")
 	for name, values := range valueFiles(t) {
 		t.Run(name, func(t *testing.T) {
 			for _, arg := range container(t, values).Args {
-				flag, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
-				if _, ok := flags[flag]; !ok {
+				if _, ok := flags[flagName(arg)]; !ok {
 					t.Errorf("the manager has no flag for %q", arg)
 				}
 			}
@@ -41,33 +46,66 @@ func TestArgsAreFlagsOfTheManager(t *testing.T) {
 	}
 }
 
-func TestArgsSayWhatTheValuesSay(t *testing.T) {
-	args := strings.Join(container(t, map[string]any{
-		"configMap":  map[string]any{"name": "cm"},
-		"metrics":    map[string]any{"perNodeLimit": 2000000},
-		"log":        map[string]any{"level": "warn", "format": "text"},
-		"extraArgs":  []any{"--log-level=debug"},
-		"dra":        map[string]any{"enabled": false},
-		"allocation": map[string]any{"enabled": false},
-
-		"extraGpuResources": []any{"example.com/gpu", "-example.com/sub"},
-	}).Args, " ")
-	want := "--configmap-name=cm --per-node-metrics-limit=2000000 --allocation=false --dra=false --extra-gpu-resources=example.com/gpu,-example.com/sub --log-level=warn --log-format=text --log-level=debug"
-	if args != want {
-		t.Errorf("args = %s, want %s", args, want)
+func TestArgsOfTheTestAreFlagsOfTheCheck(t *testing.T) {
+	flags := flagsOf(t, "check.go")
+	for name, values := range valueFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			for _, pod := range pick[*corev1.Pod](renderTest(t, values)) {
+				args := pod.Spec.Containers[0].Args
+				if args[0] != "check" {
+					t.Errorf("the manager runs as %q, want check", args[0])
+				}
+				for _, arg := range args[1:] {
+					if _, ok := flags[flagName(arg)]; !ok {
+						t.Errorf("the check has no flag for %q", arg)
+					}
+				}
+			}
+		})
 	}
 }
 
-func TestNamespaceMetricsNeedAllocation(t *testing.T) {
-	on := map[string]any{"metrics": map[string]any{"namespaces": true}}
-	if args := strings.Join(container(t, on).Args, " "); !strings.Contains(args, "--namespace-metrics") {
-		t.Errorf("args = %s, want --namespace-metrics in them", args)
+func TestArgsSayWhatTheValuesSay(t *testing.T) {
+	for name, tc := range map[string]struct {
+		values map[string]any
+		want   string
+	}{
+		"by default": {
+			want: "--configmap-name=gpu-node-status --inventory-file=/etc/gpu-inventory-operator/inventory/inventory.yaml " +
+				"--metrics-bind-address=:8443 --metrics-secure=true --per-node-metrics-limit=1000 --allocation=true --dra=true " +
+				"--log-level=info --log-format=json",
+		},
+		"everything else": {
+			values: set("configMap.name", "cm", "inventory.create", false, "metrics.port", 8080, "metrics.secure", false,
+				"metrics.perNodeLimit", 2000000, "log.level", "warn", "log.format", "text", "extraArgs", []any{"--leader-elect=true"},
+				"dra.enabled", false, "allocation.enabled", false, "extraGpuResources", []any{"example.com/gpu", "-example.com/sub"}),
+			want: "--configmap-name=cm --metrics-bind-address=:8080 --metrics-secure=false --per-node-metrics-limit=2000000 " +
+				"--allocation=false --dra=false --extra-gpu-resources=example.com/gpu,-example.com/sub --log-level=warn " +
+				"--log-format=text --leader-elect=true",
+		},
+		"namespaces": {
+			values: set("metrics.namespaces", true, "inventory.create", false),
+			want: "--configmap-name=gpu-node-status --metrics-bind-address=:8443 --metrics-secure=true --per-node-metrics-limit=1000 " +
+				"--namespace-metrics --allocation=true --dra=true --log-level=info --log-format=json",
+		},
+		"a certificate": {
+			values: set("metrics.certificate.secretName", "tls", "inventory.create", false),
+			want: "--configmap-name=gpu-node-status --metrics-bind-address=:8443 --metrics-secure=true " +
+				"--metrics-cert-dir=/etc/gpu-inventory-operator/metrics-cert --per-node-metrics-limit=1000 --allocation=true --dra=true " +
+				"--log-level=info --log-format=json",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(container(t, tc.values).Args, " "); got != tc.want {
+				t.Errorf("args = %s, want %s", got, tc.want)
+			}
+		})
 	}
 }
 
 // The chart leaves these flags out and relies on their defaults.
 func TestDefaultsOfTheManagerFitTheChart(t *testing.T) {
-	flags := managerFlags(t)
+	flags := flagsOf(t, "options.go")
 	objects := render(t, nil)
 	ports := map[string]int32{}
 	for _, port := range container(t, nil).Ports {
@@ -77,7 +115,6 @@ func TestDefaultsOfTheManagerFitTheChart(t *testing.T) {
 		"namespace":                 `os.Getenv("POD_NAMESPACE")`,
 		"leader-elect":              "true",
 		"leader-election-id":        fmt.Sprintf("%q", leaseName(t, objects)),
-		"metrics-bind-address":      fmt.Sprintf(`":%d"`, ports["metrics"]),
 		"health-probe-bind-address": fmt.Sprintf(`":%d"`, ports["health"]),
 	} {
 		if got := flags[flag]; got != want {
@@ -90,21 +127,33 @@ func TestDefaultsOfTheManagerFitTheChart(t *testing.T) {
 	}
 }
 
-func TestProbesAndServiceUsePortsOfTheContainer(t *testing.T) {
-	c := container(t, nil)
-	ports := map[string]bool{}
-	for _, port := range c.Ports {
-		ports[port.Name] = true
-	}
-	for probe, path := range map[*corev1.Probe]string{c.LivenessProbe: "/healthz", c.ReadinessProbe: "/readyz"} {
-		if probe.HTTPGet.Path != path || !ports[probe.HTTPGet.Port.StrVal] {
-			t.Errorf("probe asks %s on port %s, want %s on one of %v", probe.HTTPGet.Path, probe.HTTPGet.Port.StrVal, path, names(ports))
-		}
-	}
-	for _, port := range only[*corev1.Service](t, render(t, nil)).Spec.Ports {
-		if !ports[port.TargetPort.StrVal] {
-			t.Errorf("service port %s leads to %s, want one of %v", port.Name, port.TargetPort.StrVal, names(ports))
-		}
+func TestProbesServiceAndPolicyUsePortsOfTheContainer(t *testing.T) {
+	for name, values := range valueFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			c := container(t, values)
+			ports := map[string]bool{}
+			for _, port := range c.Ports {
+				ports[port.Name] = true
+			}
+			for probe, path := range map[*corev1.Probe]string{c.LivenessProbe: "/healthz", c.ReadinessProbe: "/readyz"} {
+				if probe.HTTPGet.Path != path || !ports[probe.HTTPGet.Port.StrVal] {
+					t.Errorf("probe asks %s on port %s, want %s on one of %v", probe.HTTPGet.Path, probe.HTTPGet.Port.StrVal, path, names(ports))
+				}
+			}
+			objects := render(t, values)
+			for _, port := range only[*corev1.Service](t, objects).Spec.Ports {
+				if !ports[port.TargetPort.StrVal] {
+					t.Errorf("service port %s leads to %s, want one of %v", port.Name, port.TargetPort.StrVal, names(ports))
+				}
+			}
+			for _, policy := range pick[*networkingv1.NetworkPolicy](objects) {
+				for _, port := range policy.Spec.Ingress[0].Ports {
+					if !ports[port.Port.StrVal] {
+						t.Errorf("the policy lets in to %s, want one of %v", port.Port.StrVal, names(ports))
+					}
+				}
+			}
+		})
 	}
 }
 

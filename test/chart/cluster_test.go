@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -36,6 +35,7 @@ const timeout = time.Minute
 var (
 	started      *harness.ControlPlane
 	controlPlane = sync.OnceValues(startControlPlane)
+	folders      []string     // to remove at the end
 	namespaces   atomic.Int32 // handed out: no controller is there to empty one for another test
 )
 
@@ -44,6 +44,12 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if started != nil {
 		if err := started.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	for _, folder := range folders {
+		if err := os.RemoveAll(folder); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -127,18 +133,7 @@ func (c *cluster) tryInstall(t *testing.T, values map[string]any, options ...fun
 
 func (c *cluster) install(t *testing.T, values map[string]any, options ...func(*action.Install)) {
 	t.Helper()
-	// On a busy machine Helm can come to the hook before the API server serves the CRD. The tests are about what follows
-	// from an install that went well, so that one is undone and made again.
-	err := c.tryInstall(t, values, options...)
-	for range 4 {
-		if err == nil || !strings.Contains(err.Error(), "failed post-install: unable to build kubernetes object") {
-			break
-		}
-		c.uninstall(t)
-		c.deleteCRD(t)
-		err = c.tryInstall(t, values, options...)
-	}
-	if err != nil {
+	if err := c.tryInstall(t, values, options...); err != nil {
 		t.Fatalf("install: %v", err)
 	}
 }
@@ -180,20 +175,14 @@ func (c *cluster) inventory(t *testing.T) *v1.GpuInventory {
 	return &inventory
 }
 
-// patch merges a part of the GpuInventory cluster, or of its status, into it.
-func (c *cluster) patch(t *testing.T, subresource string, part map[string]any) {
+// patch merges a part of the GpuInventory cluster into it.
+func (c *cluster) patch(t *testing.T, part map[string]any) {
 	t.Helper()
 	content, err := json.Marshal(part)
 	if err != nil {
 		t.Fatal(err)
 	}
-	inventory, patch := c.inventory(t), client.RawPatch(types.MergePatchType, content)
-	if subresource != "" {
-		err = c.SubResource(subresource).Patch(t.Context(), inventory, patch)
-	} else {
-		err = c.Patch(t.Context(), inventory, patch)
-	}
-	if err != nil {
+	if err := c.Patch(t.Context(), c.inventory(t), client.RawPatch(types.MergePatchType, content)); err != nil {
 		t.Fatalf("patch gpuinventory: %v", err)
 	}
 }

@@ -4,67 +4,36 @@ import (
 	"strings"
 	"testing"
 
-	"helm.sh/helm/v3/pkg/action"
-	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-func crdValues(values map[string]any) map[string]any { return map[string]any{"crds": values} }
-
 func TestUpgradeAfterTheCRDWasDeletedBringsBothBack(t *testing.T) {
 	c := newCluster(t)
-	c.install(t, nil)
+	c.install(t, note("one"))
+	c.operate(t)
 	c.deleteCRD(t)
 	c.upgrade(t, note("two"))
+	c.operate(t)
 	c.assertNote(t, "two")
-
-	// Once the inventory is a resource of the release, Helm cannot read the release without its API.
-	c.upgrade(t, note("three"))
-	c.deleteCRD(t)
-	err := c.tryUpgrade(t, note("four"))
-	for _, want := range []string{`no matches for kind "GpuInventory"`, "current release manifest"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("upgrade: %v, want %q in it", err, want)
-		}
-	}
-	c.applyCRD(t)
-	crd, err := c.crd(t)
-	if err != nil {
-		t.Fatal(err)
-	}
-	crd.Labels = map[string]string{"app.kubernetes.io/managed-by": "Helm"}
-	crd.Annotations["meta.helm.sh/release-name"], crd.Annotations["meta.helm.sh/release-namespace"] = releaseName, c.namespace
-	if err := c.Update(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
-	c.upgrade(t, note("four"))
-	c.assertNote(t, "four")
 }
 
 func TestUninstallWithoutKeepDeletesCRDAndInventories(t *testing.T) {
-	for name, upgrades := range map[string]int{"created by a hook": 0, "a resource of the release": 1} {
-		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
-			values := crdValues(map[string]any{"keep": false})
-			c.install(t, values)
-			for range upgrades {
-				c.upgrade(t, values)
-			}
-			c.inventory(t)
-			c.uninstall(t)
-			c.waitForAPIGone(t.Context(), t)
-			if _, err := c.crd(t); !apierrors.IsNotFound(err) {
-				t.Errorf("get CRD: %v, want that it is not found", err)
-			}
-		})
+	c := newCluster(t)
+	c.install(t, set("crds.keep", false))
+	c.operate(t)
+	c.uninstall(t)
+	c.waitForAPIGone(t.Context(), t)
+	if _, err := c.crd(t); !apierrors.IsNotFound(err) {
+		t.Errorf("get CRD: %v, want that it is not found", err)
 	}
 }
 
 func TestUpgradeMayChangeItsMindAboutKeep(t *testing.T) {
 	c := newCluster(t)
-	c.install(t, crdValues(map[string]any{"keep": false}))
+	c.install(t, set("crds.keep", false))
+	c.operate(t)
 	before := c.use(t)
-	c.upgrade(t, crdValues(map[string]any{"keep": true}))
+	c.upgrade(t, set("crds.keep", true))
 	c.uninstall(t)
 	c.assertSurvived(t, before)
 }
@@ -73,8 +42,9 @@ func TestUpgradeWithoutCRDsDeletesTheCRDOnlyIfItWasNotKept(t *testing.T) {
 	for name, keep := range map[string]bool{"kept": true, "not kept": false} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.install(t, crdValues(map[string]any{"keep": keep}))
-			c.upgrade(t, map[string]any{"crds": map[string]any{"install": false}, "inventory": map[string]any{"create": false}})
+			c.install(t, set("crds.keep", keep))
+			c.operate(t)
+			c.upgrade(t, set("crds.install", false))
 			if keep {
 				c.inventory(t)
 			} else {
@@ -84,28 +54,24 @@ func TestUpgradeWithoutCRDsDeletesTheCRDOnlyIfItWasNotKept(t *testing.T) {
 	}
 }
 
-func TestInstallWithoutCRDsOnAClusterThatHasNoneSaysSoAndCreatesNothing(t *testing.T) {
+// The pods then say in /readyz what is missing, and become ready when it comes.
+func TestInstallWithoutCRDsOnAClusterThatHasNoneIsReadyWhenTheyCome(t *testing.T) {
 	c := newCluster(t)
-	err := c.tryInstall(t, crdValues(map[string]any{"install": false}))
-	for _, want := range []string{`no matches for kind "GpuInventory" in version "homelab.youngju.dev/v1"`, "ensure CRDs are installed first"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("install: %v, want %q in it", err, want)
-		}
-	}
-	c.assertGone(t, &appsv1.Deployment{}, releaseName)
-	if _, err := action.NewGet(c.helm(t)).Run(releaseName); err == nil {
-		t.Error("there is a release, want none")
-	}
+	c.install(t, set("crds.install", false, "inventory.note", "one"))
+	m := c.start(t)
+	c.applyCRD(t)
+	c.waitForReady(t, m)
+	c.assertNote(t, "one")
 }
 
 func TestInstallWithoutCRDsOnAClusterThatHasThem(t *testing.T) {
 	c := newCluster(t)
 	c.applyCRD(t)
-	values := crdValues(map[string]any{"install": false})
+	values := set("crds.install", false)
 	c.install(t, values)
+	c.operate(t)
 	before := c.use(t)
 	c.upgrade(t, values)
-	c.assertSurvived(t, before)
 	c.uninstall(t)
 	c.assertSurvived(t, before)
 	crd, err := c.crd(t)

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -43,35 +46,117 @@ func TestRoleNamesTheConfigMapOfTheValues(t *testing.T) {
 }
 
 func TestAFeatureThatIsOffHasNoPermission(t *testing.T) {
-	cases := map[string]struct {
-		values map[string]any
-		word   string
+	for name, tc := range map[string]struct {
+		off  map[string]any
+		want []string // what goes, and nothing else
 	}{
-		"DRA":        {map[string]any{"dra": map[string]any{"enabled": false}}, "resource.k8s.io"},
-		"allocation": {map[string]any{"allocation": map[string]any{"enabled": false}}, "pods"},
-	}
-	for name, tc := range cases {
+		"allocation": {set("allocation.enabled", false), []string{
+			"ClusterRole core pods/<any>: list", "ClusterRole core pods/<any>: watch",
+			"ClusterRole resource.k8s.io resourceclaims/<any>: list", "ClusterRole resource.k8s.io resourceclaims/<any>: watch",
+		}},
+		"DRA": {set("dra.enabled", false), []string{
+			"ClusterRole resource.k8s.io devicetaintrules/<any>: list", "ClusterRole resource.k8s.io devicetaintrules/<any>: watch",
+			"ClusterRole resource.k8s.io resourceclaims/<any>: list", "ClusterRole resource.k8s.io resourceclaims/<any>: watch",
+			"ClusterRole resource.k8s.io resourceslices/<any>: list", "ClusterRole resource.k8s.io resourceslices/<any>: watch",
+		}},
+		"secured metrics": {set("metrics.secure", false), []string{
+			"ClusterRole /metrics: get", // the role of those who scrape
+			"ClusterRole authentication.k8s.io tokenreviews/<any>: create",
+			"ClusterRole authorization.k8s.io subjectaccessreviews/<any>: create",
+		}},
+		"the inventory": {set("inventory.create", false), []string{
+			"ClusterRole homelab.youngju.dev gpuinventories/cluster: create", "ClusterRole homelab.youngju.dev gpuinventories/cluster: patch",
+		}},
+		"aggregation": {set("rbac.aggregate", false), []string{
+			"ClusterRole homelab.youngju.dev gpuinventories/<any>: create", "ClusterRole homelab.youngju.dev gpuinventories/<any>: delete",
+			"ClusterRole homelab.youngju.dev gpuinventories/<any>: deletecollection", "ClusterRole homelab.youngju.dev gpuinventories/<any>: get",
+			"ClusterRole homelab.youngju.dev gpuinventories/<any>: patch", "ClusterRole homelab.youngju.dev gpuinventories/<any>: update",
+		}},
+		"a ServiceMonitor, which needs none": {set("metrics.serviceMonitor.enabled", true), nil},
+	} {
 		t.Run(name, func(t *testing.T) {
-			if on := strings.Join(names(grants(render(t, nil))), "\n"); !strings.Contains(on, tc.word) {
-				t.Fatalf("granted by default: %s, want %s in it", on, tc.word)
+			on, off := grants(render(t, nil)), grants(render(t, tc.off))
+			var gone []string
+			for _, grant := range names(on) {
+				if !off[grant] {
+					gone = append(gone, grant)
+				}
 			}
-			if off := strings.Join(names(grants(operatorRoles(render(t, tc.values)))), "\n"); strings.Contains(off, tc.word) {
-				t.Errorf("granted without the feature: %s", off)
+			if diff := cmp.Diff(tc.want, gone); diff != "" {
+				t.Errorf("permissions that go with it (-want +got):\n%s", diff)
+			}
+			for _, grant := range names(off) {
+				if !on[grant] {
+					t.Errorf("off grants more: %s", grant)
+				}
 			}
 		})
+	}
+}
+
+func TestOperatorWritesInTheClusterOnlyItsOwnObjectsEventsAndReviews(t *testing.T) {
+	want := []string{
+		"authentication.k8s.io tokenreviews/<any>: create",
+		"authorization.k8s.io subjectaccessreviews/<any>: create",
+		"events.k8s.io events/<any>: create",
+		"events.k8s.io events/<any>: patch",
+		"homelab.youngju.dev gpuinventories/cluster: create",
+		"homelab.youngju.dev gpuinventories/cluster: patch",
+		"homelab.youngju.dev gpuinventories/status/<any>: patch",
+	}
+	var got []string
+	for _, grant := range names(grants(operatorRoles(render(t, nil)))) {
+		right, inCluster := strings.CutPrefix(grant, "ClusterRole ")
+		if inCluster && !strings.HasSuffix(grant, ": list") && !strings.HasSuffix(grant, ": watch") {
+			got = append(got, right)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 }
 
 func TestNoRoleHasWildcardsOrSecrets(t *testing.T) {
 	for name, values := range valueFiles(t) {
 		t.Run(name, func(t *testing.T) {
-			all := grants(render(t, values))
+			all := grants(own(t, values))
 			if len(all) == 0 {
 				t.Fatal("no rules rendered")
 			}
 			for grant := range all {
-				if strings.Contains(grant, "*") || strings.Contains(grant, "secrets") {
+				if strings.Contains(grant, "*") || strings.Contains(grant, "secrets") || strings.Contains(grant, "bind") || strings.Contains(grant, "impersonate") {
 					t.Errorf("granted %q", grant)
+				}
+			}
+			for _, secret := range pick[*corev1.Secret](own(t, values)) {
+				t.Errorf("rendered the Secret %s, want none", secret.Name)
+			}
+		})
+	}
+}
+
+func TestAccountOfTheTestMayDoNoMoreThanItAsksFor(t *testing.T) {
+	inventory, metrics := "ClusterRole homelab.youngju.dev gpuinventories/cluster: get", "ClusterRole /metrics: get"
+	for name, tc := range map[string]struct {
+		values map[string]any
+		want   []string
+	}{
+		"by default":           {nil, []string{metrics, inventory}},
+		"plain metrics":        {set("metrics.secure", false), []string{inventory}},
+		"without an inventory": {set("inventory.create", false), []string{metrics}},
+		"without both":         {set("inventory.create", false, "metrics.secure", false), nil},
+		"without a test":       {set("tests.enabled", false), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := renderTest(t, tc.values)
+			if diff := cmp.Diff(tc.want, names(grants(objects))); diff != "" {
+				t.Errorf("permissions (-want +got):\n%s", diff)
+			}
+			for _, binding := range pick[*rbacv1.ClusterRoleBinding](objects) {
+				account := only[*corev1.ServiceAccount](t, objects)
+				want := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: account.Namespace, Name: account.Name}}
+				if diff := cmp.Diff(want, binding.Subjects); diff != "" {
+					t.Errorf("subjects (-want +got):\n%s", diff)
 				}
 			}
 		})
@@ -82,10 +167,11 @@ func TestBindingsBindTheOperatorsRolesToItsServiceAccount(t *testing.T) {
 	for name, values := range valueFiles(t) {
 		t.Run(name, func(t *testing.T) {
 			objects := render(t, values)
-			cluster, inNamespace := only[*rbacv1.ClusterRoleBinding](t, objects), only[*rbacv1.RoleBinding](t, objects)
-			subject := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: namespace, Name: serviceAccount(t, objects)}}
-			role := operatorRoles(objects)[0].GetName()
-			want := map[string]any{"ClusterRole " + role: subject, "Role " + role: subject}
+			deployment := only[*appsv1.Deployment](t, objects)
+			subject := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: deployment.Namespace, Name: serviceAccount(t, objects)}}
+			cluster := named[*rbacv1.ClusterRoleBinding](t, objects, deployment.Name)
+			inNamespace := only[*rbacv1.RoleBinding](t, objects)
+			want := map[string]any{"ClusterRole " + deployment.Name: subject, "Role " + deployment.Name: subject}
 			got := map[string]any{
 				cluster.RoleRef.Kind + " " + cluster.RoleRef.Name:         cluster.Subjects,
 				inNamespace.RoleRef.Kind + " " + inNamespace.RoleRef.Name: inNamespace.Subjects,
@@ -93,15 +179,18 @@ func TestBindingsBindTheOperatorsRolesToItsServiceAccount(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("bindings (-want +got):\n%s", diff)
 			}
+			if operatorRoles(objects)[0].GetName() != deployment.Name {
+				t.Errorf("the operator's role is %s, want %s", operatorRoles(objects)[0].GetName(), deployment.Name)
+			}
 		})
 	}
 }
 
-// operatorRoles leaves out the roles for people.
+// operatorRoles leaves out the roles for people and for those who scrape.
 func operatorRoles(objects []client.Object) []client.Object {
 	var roles []client.Object
 	for _, role := range pick[*rbacv1.ClusterRole](objects) {
-		if !strings.HasSuffix(role.Name, "-view") && !strings.HasSuffix(role.Name, "-edit") {
+		if !slices.ContainsFunc([]string{"-viewer", "-editor", "-metrics-reader"}, func(suffix string) bool { return strings.HasSuffix(role.Name, suffix) }) {
 			roles = append(roles, role)
 		}
 	}

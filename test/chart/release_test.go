@@ -11,31 +11,26 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-func inventoryValues(values map[string]any) map[string]any {
-	return map[string]any{"inventory": values}
-}
-
-func note(text string) map[string]any { return inventoryValues(map[string]any{"note": text}) }
+func note(text string) map[string]any { return set("inventory.note", text) }
 
 // live is what an operator and a user have made of an inventory since it was installed.
 type live struct {
 	uid      string
-	status   v1.GpuInventoryStatus
+	nodes    *int32
 	expected []v1.ExpectedPool
 }
 
-// use writes a status, as the operator would, and pools, as a user would with kubectl.
+// use has a user set pools with kubectl, which the values do not set.
 func (c *cluster) use(t *testing.T) live {
 	t.Helper()
-	c.patch(t, "status", map[string]any{"status": map[string]any{"totalGpuNodes": 4, "readyGpuNodes": 0}})
-	c.patch(t, "", map[string]any{"spec": map[string]any{"expected": []any{map[string]any{"name": "pool", "nodes": 4}}}})
+	c.patch(t, map[string]any{"spec": map[string]any{"expected": []any{map[string]any{"name": "pool", "nodes": 4}}}})
 	return c.live(t)
 }
 
 func (c *cluster) live(t *testing.T) live {
 	t.Helper()
 	inventory := c.inventory(t)
-	return live{uid: string(inventory.UID), status: inventory.Status, expected: inventory.Spec.Expected}
+	return live{uid: string(inventory.UID), nodes: inventory.Status.TotalGpuNodes, expected: inventory.Spec.Expected}
 }
 
 // assertSurvived checks that the inventory is the same object, with its status and what the user put into it.
@@ -53,138 +48,128 @@ func (c *cluster) assertNote(t *testing.T, want string) {
 	}
 }
 
-func TestFirstInstallCreatesTheCRDAndThenTheInventory(t *testing.T) {
+func TestInstallBringsTheCRDAndTheOperatorTheInventory(t *testing.T) {
 	c := newCluster(t)
 	c.install(t, note("one"))
+	if _, err := c.crd(t); err != nil {
+		t.Fatalf("get CRD: %v", err)
+	}
+	c.assertGone(t, &v1.GpuInventory{}, "cluster") // Helm makes none
+	c.operate(t)
 	c.assertNote(t, "one")
 	inventory := c.inventory(t)
-	for key, want := range map[string]string{
-		"meta.helm.sh/release-name": releaseName, "meta.helm.sh/release-namespace": c.namespace, "helm.sh/resource-policy": "keep",
-	} {
-		if got := inventory.Annotations[key]; got != want {
-			t.Errorf("annotation %s = %q, want %q", key, got, want)
+	if got := inventory.Labels["app.kubernetes.io/managed-by"]; got != "gpu-inventory-operator" {
+		t.Errorf("managed by %q, want gpu-inventory-operator", got)
+	}
+	for _, annotations := range []string{"meta.helm.sh/release-name", "helm.sh/hook"} {
+		if got, ok := inventory.Annotations[annotations]; ok {
+			t.Errorf("annotation %s = %q, want none: it is not Helm's", annotations, got)
 		}
 	}
 }
 
-func TestUpgradeKeepsTheInventoryWithItsStatusAndEdits(t *testing.T) {
+func TestUpgradeGivesTheInventoryTheValuesAndLeavesItsStatusAndEdits(t *testing.T) {
 	c := newCluster(t)
 	c.install(t, note("one"))
+	c.operate(t)
 	before := c.use(t)
 
-	// Helm 3 compares an object that it adopts with itself, and so changes nothing of it.
 	c.upgrade(t, note("two"))
+	c.operate(t)
 	c.assertSurvived(t, before)
-	c.assertNote(t, "one")
+	c.assertNote(t, "two")
 
-	c.upgrade(t, note("three"))
+	c.patch(t, map[string]any{"spec": map[string]any{"note": "mine"}})
+	c.operate(t) // a field that the values set is put back
 	c.assertSurvived(t, before)
-	c.assertNote(t, "three")
+	c.assertNote(t, "two")
 
-	c.patch(t, "", map[string]any{"spec": map[string]any{"note": "mine"}})
-	c.upgrade(t, note("three")) // a value that stays the same leaves an edit alone
-	c.assertSurvived(t, before)
-	c.assertNote(t, "mine")
-
-	c.upgrade(t, note("")) // unset in the values: not in the manifest, so that Helm removes what it had set
+	c.upgrade(t, note("")) // unset in the values: not in the manifest, and so taken back
+	c.operate(t)
 	c.assertSurvived(t, before)
 	c.assertNote(t, "")
 }
 
-func TestForcedUpgradeGivesAnAdoptedInventoryTheValues(t *testing.T) {
+func TestRollbackGivesTheInventoryTheEarlierValues(t *testing.T) {
 	c := newCluster(t)
 	c.install(t, note("one"))
-	before := c.use(t)
-	c.upgrade(t, note("two"), func(u *action.Upgrade) { u.Force = true })
-	before.expected = nil // --force replaces the whole spec
-	c.assertSurvived(t, before)
-	c.assertNote(t, "two")
-}
-
-func TestRollbackKeepsTheInventory(t *testing.T) {
-	c := newCluster(t)
-	c.install(t, note("one"))
+	c.operate(t)
 	before := c.use(t)
 	c.upgrade(t, note("two"))
+	c.operate(t)
 	rollback := action.NewRollback(c.helm(t))
 	rollback.Version, rollback.Timeout = 1, timeout
 	if err := rollback.Run(releaseName); err != nil {
 		t.Fatalf("rollback: %v", err)
 	}
+	c.operate(t)
 	c.assertSurvived(t, before)
+	c.assertNote(t, "one")
 }
 
-func TestUninstallKeepsCRDAndInventoryAndAnotherInstallAdoptsThem(t *testing.T) {
+func TestUninstallKeepsCRDAndInventoryAndAnotherInstallTakesThemOver(t *testing.T) {
 	c := newCluster(t)
 	c.install(t, note("one"))
-	before := c.use(t)
-	for _, text := range []string{"two", "three"} { // first the inventory is a hook's, then a resource of the release
-		c.uninstall(t)
-		c.assertGone(t, &appsv1.Deployment{}, releaseName)
-		if _, err := c.crd(t); err != nil {
-			t.Fatalf("get CRD: %v", err)
-		}
-		c.assertSurvived(t, before)
-
-		c.install(t, note(text))
-		c.assertSurvived(t, before)
-		c.assertNote(t, "one") // adopted as it is
-
-		before = c.live(t)
-	}
-	c.upgrade(t, note("four"))
-	c.assertSurvived(t, before)
-	c.assertNote(t, "four")
-}
-
-func TestInstallUnderAnotherNameNeedsToTakeOwnership(t *testing.T) {
-	c := newCluster(t)
-	c.install(t, note("one"))
+	c.operate(t)
 	before := c.use(t)
 	c.uninstall(t)
-
-	other := func(i *action.Install) { i.ReleaseName = "other" }
-	err := c.tryInstall(t, note("two"), other)
-	if err == nil || !strings.Contains(err.Error(), "invalid ownership metadata") {
-		t.Errorf("install under another name: %v, want a complaint about ownership", err)
+	c.assertGone(t, &appsv1.Deployment{}, releaseName)
+	if _, err := c.crd(t); err != nil {
+		t.Fatalf("get CRD: %v", err)
 	}
 	c.assertSurvived(t, before)
+	c.assertNote(t, "one")
 
-	c.install(t, note("two"), other, func(i *action.Install) { i.TakeOwnership = true })
-	t.Cleanup(func() {
-		uninstall := action.NewUninstall(c.helm(t))
-		uninstall.Timeout = timeout
-		if _, err := uninstall.Run("other"); err != nil {
-			t.Errorf("uninstall: %v", err)
-		}
-	})
+	c.install(t, note("two"))
+	c.operate(t)
 	c.assertSurvived(t, before)
 	c.assertNote(t, "two")
 }
 
-func TestUpgradeCreatesAnInventoryThatWasDeleted(t *testing.T) {
+func TestInstallUnderAnotherNameNeedsToTakeOwnership(t *testing.T) {
 	c := newCluster(t)
-	c.install(t, note("one"))
-	for _, text := range []string{"two", "three"} { // first the inventory was a hook's, then a resource of the release
-		if err := c.Delete(t.Context(), c.inventory(t)); err != nil {
-			t.Fatal(err)
-		}
-		c.upgrade(t, note(text))
-		c.assertNote(t, text)
+	c.install(t, nil)
+	c.uninstall(t)
+
+	other := func(i *action.Install) { i.ReleaseName = "other" }
+	err := c.tryInstall(t, nil, other)
+	if err == nil || !strings.Contains(err.Error(), "invalid ownership metadata") {
+		t.Errorf("install under another name: %v, want a complaint about ownership", err)
+	}
+	c.install(t, nil, other, func(i *action.Install) { i.TakeOwnership = true })
+	uninstall := action.NewUninstall(c.helm(t))
+	uninstall.Timeout = timeout
+	if _, err := uninstall.Run("other"); err != nil {
+		t.Errorf("uninstall: %v", err)
 	}
 }
 
+func TestRestartCreatesAnInventoryThatWasDeleted(t *testing.T) {
+	c := newCluster(t)
+	c.install(t, note("one"))
+	c.operate(t)
+	if err := c.Delete(t.Context(), c.inventory(t)); err != nil {
+		t.Fatal(err)
+	}
+	c.operate(t)
+	c.assertNote(t, "one")
+}
+
 func TestUpgradeWithoutAnInventoryKeepsTheOneThatIsThere(t *testing.T) {
-	for name, upgrades := range map[string]int{"created by a hook": 0, "a resource of the release": 1} {
-		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
-			c.install(t, nil)
-			for range upgrades {
-				c.upgrade(t, nil)
-			}
-			before := c.use(t)
-			c.upgrade(t, inventoryValues(map[string]any{"create": false}))
-			c.assertSurvived(t, before)
-		})
+	c := newCluster(t)
+	c.install(t, note("one"))
+	c.operate(t)
+	before := c.use(t)
+	c.upgrade(t, set("inventory.create", false))
+	c.operate(t)
+	c.assertSurvived(t, before)
+	c.assertNote(t, "one")
+}
+
+func TestUninstallLeavesNothingOfTheTest(t *testing.T) {
+	c := newCluster(t)
+	c.install(t, nil)
+	for _, object := range renderTest(t, nil) {
+		c.assertGone(t, object, object.GetName()) // only while it runs
 	}
 }

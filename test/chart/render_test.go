@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/release"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -27,7 +28,6 @@ const (
 	chartDir    = "../../charts/gpu-inventory-operator"
 	releaseName = "gpu-inventory-operator"
 	namespace   = "gpu-inventory"
-	inventories = "homelab.youngju.dev/v1/GpuInventory" // as a cluster that has the CRD lists it
 )
 
 var (
@@ -43,7 +43,7 @@ func newScheme() *runtime.Scheme {
 	return s
 }
 
-// valueFiles are the values that the chart must work with: the defaults, and each file in ci.
+// valueFiles are the values that the chart must work with: each file in ci, the defaults among them.
 func valueFiles(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(chartDir, "ci", "*-values.yaml"))
@@ -53,7 +53,7 @@ func valueFiles(t *testing.T) map[string]map[string]any {
 	if len(files) == 0 {
 		t.Fatal("there is no ci/*-values.yaml")
 	}
-	all := map[string]map[string]any{"default": {}}
+	all := map[string]map[string]any{}
 	for _, file := range files {
 		values, err := chartutil.ReadValuesFile(file)
 		if err != nil {
@@ -74,54 +74,131 @@ func loadChart(t *testing.T) *helmchart.Chart {
 }
 
 // template renders as helm template does, for the oldest Kubernetes that the chart supports.
-func template(t *testing.T, values map[string]any, apis ...string) (*release.Release, error) {
+func template(t *testing.T, values map[string]any) (*release.Release, error) {
 	t.Helper()
-	return templateFor(t, chartutil.KubeVersion{Version: "v1.32.0", Major: "1", Minor: "32"}, values, apis...)
+	return templateFor(t, chartutil.KubeVersion{Version: "v1.32.0", Major: "1", Minor: "32"}, values)
 }
 
-func templateFor(t *testing.T, version chartutil.KubeVersion, values map[string]any, apis ...string) (*release.Release, error) {
+func templateFor(t *testing.T, version chartutil.KubeVersion, values map[string]any) (*release.Release, error) {
 	t.Helper()
 	install := action.NewInstall(new(action.Configuration))
 	install.ClientOnly, install.DryRun = true, true
 	install.ReleaseName, install.Namespace = releaseName, namespace
 	install.KubeVersion = &version
-	install.APIVersions = apis
 	return install.Run(loadChart(t), values)
 }
 
-// render decodes what is rendered, hooks included. It fails on anything that the API types do not have.
-func render(t *testing.T, values map[string]any, apis ...string) []client.Object {
+// manifests renders all that a release has, the pod of helm test included.
+func manifests(t *testing.T, values map[string]any) string {
 	t.Helper()
-	rel, err := template(t, values, apis...)
+	rel, err := template(t, values)
 	if err != nil {
 		t.Fatalf("render: %v", err)
 	}
-	manifests := rel.Manifest
+	all := rel.Manifest
 	for _, hook := range rel.Hooks {
-		manifests += "\n---\n" + hook.Manifest
+		all += "\n---\n" + hook.Manifest
 	}
-	return decode(t, manifests)
+	return all
 }
 
+// render decodes what a release installs. It fails on anything that the API types do not have.
+func render(t *testing.T, values map[string]any) []client.Object {
+	t.Helper()
+	rel, err := template(t, values)
+	if err != nil {
+		t.Fatalf("render: %v", err)
+	}
+	return decode(t, rel.Manifest)
+}
+
+// renderTest decodes what helm test adds while it runs.
+func renderTest(t *testing.T, values map[string]any) []client.Object {
+	t.Helper()
+	rel, err := template(t, values)
+	if err != nil {
+		t.Fatalf("render: %v", err)
+	}
+	var objects []client.Object
+	for _, hook := range rel.Hooks {
+		objects = append(objects, decode(t, hook.Manifest)...)
+	}
+	return objects
+}
+
+// decode decodes into the API types, and what they do not have, such as a ServiceMonitor, into a plain object.
 func decode(t *testing.T, manifests string) []client.Object {
 	t.Helper()
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
 	var objects []client.Object
 	for _, document := range documentsSep.Split(manifests, -1) {
 		var content map[string]any
-		if err := yaml.Unmarshal([]byte(document), &content); err != nil {
+		if err := yaml.UnmarshalStrict([]byte(document), &content); err != nil {
 			t.Fatalf("not YAML: %v\n%s", err, document)
 		}
 		if len(content) == 0 {
 			continue // comments only
 		}
 		object, _, err := decoder.Decode([]byte(document), nil, nil)
+		if runtime.IsNotRegisteredError(err) {
+			object, err = &unstructured.Unstructured{Object: content}, nil
+		}
 		if err != nil {
 			t.Fatalf("decode: %v\n%s", err, document)
 		}
 		objects = append(objects, object.(client.Object))
 	}
 	return objects
+}
+
+// plain returns the objects of a kind that the API types do not have.
+func plain(objects []client.Object, kind string) []*unstructured.Unstructured {
+	var picked []*unstructured.Unstructured
+	for _, object := range pick[*unstructured.Unstructured](objects) {
+		if object.GetKind() == kind {
+			picked = append(picked, object)
+		}
+	}
+	return picked
+}
+
+// onlyPlain returns the spec of the one object of a kind that the API types do not have.
+func onlyPlain(t *testing.T, values map[string]any, kind string) map[string]any {
+	t.Helper()
+	picked := plain(render(t, values), kind)
+	if len(picked) != 1 {
+		t.Fatalf("rendered %d objects of kind %s, want 1", len(picked), kind)
+	}
+	return picked[0].Object["spec"].(map[string]any)
+}
+
+// named returns the object of a type that has this name.
+func named[T client.Object](t *testing.T, objects []client.Object, name string) T {
+	t.Helper()
+	for _, object := range pick[T](objects) {
+		if object.GetName() == name {
+			return object
+		}
+	}
+	t.Fatalf("rendered no %T %s", *new(T), name)
+	return *new(T)
+}
+
+// set makes values of paths such as metrics.port, in place of nested maps.
+func set(pairs ...any) map[string]any {
+	values := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		path := strings.Split(pairs[i].(string), ".")
+		inner := values
+		for _, key := range path[:len(path)-1] {
+			if _, ok := inner[key]; !ok {
+				inner[key] = map[string]any{}
+			}
+			inner = inner[key].(map[string]any)
+		}
+		inner[path[len(path)-1]] = pairs[i+1]
+	}
+	return values
 }
 
 // pick returns the objects of one type.

@@ -2,22 +2,16 @@ package chart
 
 import (
 	"encoding/json"
-	"flag"
-	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chartutil"
 )
-
-var update = flag.Bool("update", false, "rewrite the table of values in the chart's README.md")
 
 func TestLintFindsNothing(t *testing.T) {
 	for name, values := range valueFiles(t) {
@@ -32,26 +26,34 @@ func TestLintFindsNothing(t *testing.T) {
 }
 
 func TestSchemaRefuses(t *testing.T) {
-	inventory := func(key string, value any) map[string]any {
-		return map[string]any{"inventory": map[string]any{key: value}}
-	}
-	pool := func(pool map[string]any) map[string]any { return inventory("expected", []any{pool}) }
+	pool := func(pool map[string]any) map[string]any { return set("inventory.expected", []any{pool}) }
 	for name, tc := range map[string]struct {
 		values map[string]any
 		want   string // part of the message: where the fault is
 	}{
-		"an unknown value":              {map[string]any{"replicas": 1}, "replicas"},
-		"an unknown value of image":     {map[string]any{"image": map[string]any{"name": "x"}}, "name"},
-		"an unknown value of inventory": {inventory("notes", "x"), "notes"},
-		"an unknown value of crds":      {map[string]any{"crds": map[string]any{"enabled": true}}, "enabled"},
-		"an unknown value of a pool":    {pool(map[string]any{"name": "a", "nodes": 1, "gpus": 8}), "gpus"},
-		"a pool without nodes":          {pool(map[string]any{"name": "a"}), "nodes"},
-		"labels in place of a selector": {inventory("nodeSelector", map[string]any{"pool": "a"}), "pool"},
-		"a log level that is none":      {map[string]any{"log": map[string]any{"level": "trace"}}, "level"},
-		"a negative limit":              {map[string]any{"metrics": map[string]any{"perNodeLimit": -1}}, "perNodeLimit"},
-		"a digest without algorithm":    {map[string]any{"image": map[string]any{"digest": "0123"}}, "digest"},
-		"a name in capitals":            {map[string]any{"configMap": map[string]any{"name": "GPUs"}}, "configMap"},
-		"an argument that is no flag":   {map[string]any{"extraArgs": []any{"debug"}}, "extraArgs"},
+		"an unknown value":                {set("replicas", 1), "replicas"},
+		"an unknown value of image":       {set("image.name", "x"), "name"},
+		"an unknown value of inventory":   {set("inventory.notes", "x"), "notes"},
+		"an unknown value of crds":        {set("crds.enabled", true), "enabled"},
+		"an unknown value far below":      {set("metrics.certificate.certManager.secretName", "x"), "secretName"},
+		"an unknown group of alerts":      {set("prometheusRule.groups.gpus.enabled", true), "gpus"},
+		"an unknown value of a pool":      {pool(map[string]any{"name": "a", "nodes": 1, "gpus": 8}), "gpus"},
+		"a pool without nodes":            {pool(map[string]any{"name": "a"}), "nodes"},
+		"a pool that the API refuses":     {pool(map[string]any{"name": "a", "nodes": -1}), "nodes"},
+		"labels in place of a selector":   {set("inventory.nodeSelector.pool", "a"), "pool"},
+		"a log level that is none":        {set("log.level", "trace"), "level"},
+		"a negative limit":                {set("metrics.perNodeLimit", -1), "perNodeLimit"},
+		"a port that needs a capability":  {set("metrics.port", 443), "port"},
+		"a digest without algorithm":      {set("image.digest", "0123"), "digest"},
+		"a name in capitals":              {set("configMap.name", "GPUs"), "configMap"},
+		"an argument that is no flag":     {set("extraArgs", []any{"debug"}), "extraArgs"},
+		"an interval without a unit":      {set("metrics.serviceMonitor.interval", "30"), "interval"},
+		"a budget that lets nothing go":   {set("podDisruptionBudget.maxUnavailable", 0), "maxUnavailable"},
+		"a reader without a namespace":    {set("metrics.readers", []any{map[string]any{"name": "x"}}), "namespace"},
+		"an unset value that is needed":   {set("metrics.port", nil), "port"},
+		"a label that is a number":        {set("commonLabels", map[string]any{"a": 1}), "commonLabels"},
+		"a pull secret without a name":    {set("global.imagePullSecrets", []any{map[string]any{}}), "name"},
+		"a registry that ends in a slash": {set("global.imageRegistry", "m.io/"), "imageRegistry"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := template(t, tc.values)
@@ -62,16 +64,80 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-func TestChartRefusesWhatCannotGoTogether(t *testing.T) {
-	values := map[string]any{"metrics": map[string]any{"namespaces": true}, "allocation": map[string]any{"enabled": false}}
-	const want = "set allocation.enabled=true or metrics.namespaces=false"
-	if _, err := template(t, values); err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("render: %v, want %q in it", err, want)
+func TestChartRefusesWhatCannotGoTogetherAndSaysWhatToSet(t *testing.T) {
+	arg := func(flag string) map[string]any { return set("extraArgs", []any{flag}) }
+	for name, tc := range map[string]struct {
+		values map[string]any
+		want   string
+	}{
+		"namespaces without allocation": {
+			set("metrics.namespaces", true, "allocation.enabled", false), "set allocation.enabled=true or metrics.namespaces=false",
+		},
+		"the port of the probes": {set("metrics.port", 8081), "metrics.port is 8081, where the probes are: set another port"},
+		"two certificates": {
+			set("metrics.certificate.secretName", "x", "metrics.certificate.certManager.enabled", true), "both secretName and certManager.enabled: set one of them",
+		},
+		"a certificate for plain metrics": {
+			set("metrics.secure", false, "metrics.certificate.secretName", "x"), "set metrics.secure=true, or leave metrics.certificate.secretName empty",
+		},
+		"readers of plain metrics": {
+			set("metrics.secure", false, "metrics.readers", []any{map[string]any{"name": "a", "namespace": "b"}}), "set metrics.secure=true or metrics.readers=[]",
+		},
+		"both monitors": {
+			set("metrics.secure", false, "metrics.serviceMonitor.enabled", true, "metrics.podMonitor.enabled", true), "set enabled=false for one of them",
+		},
+		"a PodMonitor without a token": {set("metrics.podMonitor.enabled", true), "set metrics.podMonitor.authorization"},
+		"a monitor that cannot see the CA": {
+			set("metrics.serviceMonitor.enabled", true, "metrics.serviceMonitor.namespace", "x", "metrics.certificate.certManager.enabled", true),
+			"leave metrics.serviceMonitor.namespace empty, or set metrics.serviceMonitor.tlsConfig",
+		},
+		"no account":                {set("serviceAccount.create", false), "set serviceAccount.name to one that exists"},
+		"an inventory of no effect": {set("inventory.create", false, "inventory.note", "x"), "set inventory.create=true, or leave them empty"},
+		"egress of no policy":       {set("networkPolicy.egress.enabled", true), "set networkPolicy.enabled=true too"},
+		"a tag of no image":         {set("tests.image.tag", "x"), "set tests.image.repository"},
+		"bytes in place of Mi":      {set("resources.limits.memory", 256), "resources.limits.memory is 256, less than the operator starts with: set at least 16Mi"},
+		"two writers":               {arg("--leader-elect=false"), "set replicaCount=1"},
+		"another Lease":             {arg("--leader-election-id=x"), "take it out"},
+		"another port of probes":    {arg("--health-probe-bind-address=:1"), "take it out"},
+		"a flag of a value":         {arg("--metrics-bind-address=:1"), "set metrics.port in its place"},
+		"a flag of a value, short":  {arg("-dra"), "set dra.enabled in its place"},
+		"the namespace":             {set("extraEnv", []any{map[string]any{"name": "POD_NAMESPACE", "value": "x"}}), "set namespaceOverride in its place"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := template(t, tc.values); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("render: %v, want %q in it", err, tc.want)
+			}
+		})
+	}
+	_, err := template(t, set("metrics.port", 8081, "tests.image.tag", "x"))
+	if err == nil || !strings.Contains(err.Error(), "metrics.port") || !strings.Contains(err.Error(), "tests.image.repository") {
+		t.Errorf("render: %v, want both faults in it", err)
 	}
 }
 
-func TestSchemaTakesTheGlobalValuesOfAParentChart(t *testing.T) {
-	if _, err := template(t, map[string]any{"global": map[string]any{"anything": 1}}); err != nil {
+// A flag that the chart sets and that extraArgs could set again would come last and win, with other permissions or ports than
+// it needs.
+func TestExtraArgsTakeNoFlagThatTheChartSets(t *testing.T) {
+	for name, values := range valueFiles(t) {
+		extra := map[string]bool{}
+		if list, ok := values["extraArgs"].([]any); ok {
+			for _, arg := range list {
+				extra[arg.(string)] = true
+			}
+		}
+		for _, arg := range container(t, values).Args {
+			if extra[arg] {
+				continue
+			}
+			if _, err := template(t, set("extraArgs", []any{arg})); err == nil {
+				t.Errorf("%s: extraArgs may have %s, which a value sets", name, arg)
+			}
+		}
+	}
+}
+
+func TestSchemaTakesTheValuesOfAParentChart(t *testing.T) {
+	if _, err := template(t, set("global.anything", 1, "enabled", true)); err != nil {
 		t.Error(err)
 	}
 }
@@ -85,118 +151,122 @@ func TestChartRefusesAnOlderKubernetes(t *testing.T) {
 	}
 }
 
-// value is one entry of values.yaml that has a description.
-type value struct {
-	key, kind, fallback, description string
-}
-
-func TestEveryValueIsDescribedAndInTheSchema(t *testing.T) {
+func TestEveryValueIsInTheSchemaAndInTheReadme(t *testing.T) {
 	var schema map[string]any
 	if err := json.Unmarshal(readFile(t, filepath.Join(chartDir, "values.schema.json")), &schema); err != nil {
 		t.Fatal(err)
 	}
-	properties := schemaKeys("", schema)
-	delete(properties, "global")
-	described := map[string]bool{}
-	for _, v := range documentedValues(t) {
-		described[v.key] = true
-	}
-	if diff := cmp.Diff(names(described), names(properties)); diff != "" {
-		t.Errorf("values (-values.yaml +values.schema.json):\n%s", diff)
-	}
-}
-
-// schemaKeys are the values that a schema knows, without those inside of lists and of objects that have values.yaml describe
-// them as a whole.
-func schemaKeys(prefix string, schema map[string]any) map[string]bool {
-	keys := map[string]bool{}
-	properties, _ := schema["properties"].(map[string]any)
-	for name, property := range properties {
-		inner := schemaKeys(prefix+name+".", property.(map[string]any))
-		if len(inner) == 0 {
-			inner = map[string]bool{prefix + name: true}
-		}
-		maps.Copy(keys, inner)
-	}
-	return keys
-}
-
-func TestReadmeHasTheTableOfValues(t *testing.T) {
-	const begin, end = "<!-- values: begin -->\n", "<!-- values: end -->"
-	path := filepath.Join(chartDir, "README.md")
-	readme := string(readFile(t, path))
-	head, rest, ok := strings.Cut(readme, begin)
-	got, tail, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		t.Fatalf("README.md lacks the marks %q and %q", begin, end)
-	}
-	want := valuesTable(documentedValues(t))
-	if *update {
-		if err := os.WriteFile(path, []byte(head+begin+want+end+tail), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("README.md is behind values.yaml; run go test ./test/chart -run Readme -update (-want +got):\n%s", diff)
-	}
-}
-
-func valuesTable(values []value) string {
-	var table strings.Builder
-	table.WriteString("| Key | Type | Default | Description |\n|-----|------|---------|-------------|\n")
-	for _, v := range values {
-		fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", v.key, v.kind, v.fallback, v.description)
-	}
-	return table.String()
-}
-
-// documentedValues reads values.yaml as helm-docs does: "# -- text" describes the value below, "# @default -- text" replaces
-// its default.
-func documentedValues(t *testing.T) []value {
-	t.Helper()
+	readme := string(readFile(t, filepath.Join(chartDir, "README.md")))
 	var document yaml.Node
 	if err := yaml.Unmarshal(readFile(t, filepath.Join(chartDir, "values.yaml")), &document); err != nil {
 		t.Fatal(err)
 	}
-	values := collectValues(t, "", document.Content[0])
-	slices.SortFunc(values, func(a, b value) int { return strings.Compare(a.key, b.key) })
-	return values
+	values := describedValues("", document.Content[0])
+	if len(values) < 50 {
+		t.Fatalf("values.yaml has %d described values: has the way of describing them changed?", len(values))
+	}
+	for _, value := range values {
+		if !strings.Contains(readme, "\n| "+value+" | ") {
+			t.Errorf("README.md lacks %s: run make generate", value)
+		}
+		inner := schema
+		for key := range strings.SplitSeq(value, ".") {
+			properties, _ := inner["properties"].(map[string]any)
+			inner, _ = properties[key].(map[string]any)
+		}
+		if inner["description"] == nil {
+			t.Errorf("values.schema.json lacks %s: run make generate", value)
+		}
+	}
 }
 
-func collectValues(t *testing.T, prefix string, mapping *yaml.Node) []value {
-	t.Helper()
-	var values []value
+// describedValues are the paths of the values that have a "# --" comment.
+func describedValues(prefix string, mapping *yaml.Node) []string {
+	var found []string
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, node := mapping.Content[i], mapping.Content[i+1]
-		name := prefix + key.Value
-		text, ok := strings.CutPrefix(key.HeadComment, "# -- ")
 		switch {
-		case ok:
-			values = append(values, describe(t, name, text, node))
-		case node.Kind == yaml.MappingNode && len(node.Content) > 0:
-			values = append(values, collectValues(t, name+".", node)...)
-		default:
-			t.Errorf("values.yaml does not describe %s: put a comment that begins with # -- above it", name)
+		case strings.Contains(key.HeadComment, "# -- "):
+			found = append(found, prefix+key.Value)
+		case node.Kind == yaml.MappingNode:
+			found = append(found, describedValues(prefix+key.Value+".", node)...)
 		}
 	}
-	return values
+	return found
 }
 
-func describe(t *testing.T, key, comment string, node *yaml.Node) value {
-	t.Helper()
-	text, fallback, ok := strings.Cut(comment, "\n# @default -- ")
-	if !ok {
-		var content any
-		if err := node.Decode(&content); err != nil {
-			t.Fatal(err)
-		}
-		encoded, err := json.Marshal(content)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fallback = "`" + string(encoded) + "`"
+// A value that no file sets is rendered with its default only.
+func TestTheFilesInCISetEveryValue(t *testing.T) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(readFile(t, filepath.Join(chartDir, "values.yaml")), &document); err != nil {
+		t.Fatal(err)
 	}
-	kinds := map[string]string{"!!str": "string", "!!int": "int", "!!bool": "bool", "!!seq": "list", "!!map": "object"}
-	return value{key: key, kind: kinds[node.Tag], fallback: fallback, description: strings.ReplaceAll(text, "\n# ", " ")}
+	files := valueFiles(t)
+	for _, value := range describedValues("", document.Content[0]) {
+		// What a PodMonitor has, a ServiceMonitor has too, by the same template.
+		value = strings.Replace(value, "metrics.podMonitor.", "metrics.serviceMonitor.", 1)
+		if !slices.ContainsFunc(slices.Collect(maps.Values(files)), func(values map[string]any) bool { return lookup(values, value) }) {
+			t.Errorf("no file in ci sets %s", value)
+		}
+	}
+}
+
+// In Helm, null takes a default away.
+func TestAListOrAMapMayBeTakenAway(t *testing.T) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(readFile(t, filepath.Join(chartDir, "values.yaml")), &document); err != nil {
+		t.Fatal(err)
+	}
+	files := valueFiles(t)
+	for _, value := range describedValues("", document.Content[0]) {
+		inner, key := "", value
+		if i := strings.LastIndex(value, "."); i >= 0 {
+			inner, key = value[:i], value[i+1:]
+		}
+		for _, file := range []string{"default", "everything"} {
+			values := deepCopy(files[file]).(map[string]any)
+			mapping := values
+			for name := range strings.SplitSeq(inner, ".") {
+				if name == "" {
+					continue
+				}
+				if mapping[name] == nil {
+					mapping[name] = map[string]any{}
+				}
+				mapping = mapping[name].(map[string]any)
+			}
+			mapping[key] = nil
+			_, err := template(t, values)
+			if err != nil && !strings.Contains(err.Error(), "the specifications of the schema") && !strings.Contains(err.Error(), "do not go together") {
+				t.Errorf("%s with %s=null: %v, want that it renders or is refused with a reason", file, value, err)
+			}
+		}
+	}
+}
+
+func deepCopy(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, inner := range v {
+			out[key] = deepCopy(inner)
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+func lookup(values map[string]any, path string) bool {
+	var inner any = values
+	for key := range strings.SplitSeq(path, ".") {
+		m, ok := inner.(map[string]any)
+		if !ok {
+			return false
+		}
+		if inner, ok = m[key]; !ok {
+			return false
+		}
+	}
+	return true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -42,9 +43,13 @@ var _ = Describe("The chart's permissions", func() {
 			o.proxy.Reset()
 		}
 
-		By("a life with all that happens: a change, the same news twice, an election, an edit, a deletion")
-		o := startOperator(ctx)
-		Eventually(totals(ctx, "cluster")).Should(Equal([]int32{1, 1, 8}))
+		By("a life with all that happens: an inventory from a file, a scrape, a change, the same news twice, an election, an edit, a deletion")
+		deleteInventories(ctx)
+		path := filepath.Join(GinkgoT().TempDir(), "inventory.yaml")
+		inventoryFile(path, "{}")
+		o := startOperator(ctx, "--metrics-secure", "--inventory-file="+path)
+		Eventually(o.scrapeCode(scraper(ctx, "prometheus", true))).Should(Equal(http.StatusOK))
+		Eventually(madeAndCounted(ctx)).Should(Equal([]int32{1, 1, 8}))
 		for range 2 {
 			patchNodeStatus(ctx, "a", ready(corev1.ConditionFalse))
 			Eventually(totals(ctx, "cluster")).Should(Equal([]int32{1, 0, 8}))

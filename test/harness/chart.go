@@ -3,6 +3,8 @@ package harness
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -10,6 +12,9 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/cli"
 	"helm.sh/helm/v3/pkg/release"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Helm installs the chart of a folder, with the Helm SDK.
@@ -35,17 +40,7 @@ func (h Helm) Install(ctx context.Context, values map[string]any) (*release.Rele
 	}
 	install := action.NewInstall(cfg)
 	install.ReleaseName, install.Namespace, install.Timeout = h.Release, h.Namespace, time.Minute
-	installed, err := install.RunWithContext(ctx, chart, values)
-	if tooEarly(err) {
-		return h.Upgrade(ctx, values)
-	}
-	return installed, err
-}
-
-// tooEarly reports that Helm came to the GpuInventory before the API server served its CRD, which on a busy machine happens
-// without --wait. What mends it is what the documentation tells to do: the command again.
-func tooEarly(err error) bool {
-	return err != nil && strings.Contains(err.Error(), `no matches for kind "GpuInventory"`)
+	return install.RunWithContext(ctx, chart, values)
 }
 
 // Upgrade upgrades the release to the chart as it is now.
@@ -85,4 +80,43 @@ func (h Helm) configuration() (*action.Configuration, error) {
 		return nil, fmt.Errorf("prepare helm: %w", err)
 	}
 	return cfg, nil
+}
+
+// InventoryArgs does for a manager outside of a pod what the kubelet does for one inside: it puts the GpuInventory that the
+// release describes into dir. It returns the flag that names the file there, or none where the release describes none.
+func InventoryArgs(ctx context.Context, c client.Client, deployment *appsv1.Deployment, dir string) ([]string, error) {
+	const flag = "--inventory-file="
+	pod := deployment.Spec.Template.Spec
+	for _, arg := range pod.Containers[0].Args {
+		path, ok := strings.CutPrefix(arg, flag)
+		if !ok {
+			continue
+		}
+		name, err := mountedConfigMap(pod, filepath.Dir(path))
+		if err != nil {
+			return nil, err
+		}
+		var cm corev1.ConfigMap
+		if err := c.Get(ctx, client.ObjectKey{Namespace: deployment.Namespace, Name: name}, &cm); err != nil {
+			return nil, fmt.Errorf("get configmap: %w", err)
+		}
+		file := filepath.Join(dir, filepath.Base(path))
+		if err := os.WriteFile(file, []byte(cm.Data[filepath.Base(path)]), 0o600); err != nil {
+			return nil, fmt.Errorf("write inventory: %w", err)
+		}
+		return []string{flag + file}, nil
+	}
+	return nil, nil
+}
+
+// mountedConfigMap is the name of the ConfigMap that the first container has at a path.
+func mountedConfigMap(pod corev1.PodSpec, path string) (string, error) {
+	for _, mount := range pod.Containers[0].VolumeMounts {
+		for _, volume := range pod.Volumes {
+			if mount.MountPath == path && mount.Name == volume.Name && volume.ConfigMap != nil {
+				return volume.ConfigMap.Name, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("no ConfigMap is mounted at %s", path)
 }

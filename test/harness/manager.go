@@ -52,7 +52,7 @@ func StartManager(bin, kubeconfig, namespace string, args ...string) (*Manager, 
 	}
 	m.cmd = exec.Command(bin, append([]string{
 		"--kubeconfig=" + kubeconfig, "--namespace=" + namespace,
-		"--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + probes,
+		"--metrics-bind-address=" + metrics, "--metrics-secure=false", "--health-probe-bind-address=" + probes,
 	}, args...)...)
 	m.cmd.Stderr = m.log
 	// A process group of its own, so that an interrupt at the terminal does not reach it before us.

@@ -24,7 +24,7 @@ func (b *bench) startManager(env []string, args ...string) (*process, string, er
 	}
 	p, err := start(b.manager, env, append([]string{
 		"--kubeconfig=" + b.kubeconfig, "--namespace=" + namespace,
-		"--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + probes,
+		"--metrics-bind-address=" + metrics, "--metrics-secure=false", "--health-probe-bind-address=" + probes,
 	}, args...)...)
 	return p, "http://" + metrics + "/metrics", err
 }

@@ -1,0 +1,77 @@
+package scrape
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+)
+
+const (
+	// maxToken is the length of the longest token that is looked at. Those of service accounts have some 1 kB.
+	maxToken = 16 << 10
+	// logPeriod is how often the log says that tokens cannot be checked.
+	logPeriod = time.Minute
+)
+
+// guard lets through to next who may get the path.
+type guard struct {
+	checker *checker
+	next    http.Handler
+	log     logr.Logger
+
+	mu     sync.Mutex
+	logged time.Time
+}
+
+// ServeHTTP implements http.Handler.
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		refuse(w, verdict{http.StatusUnauthorized, "no bearer token; send that of a ServiceAccount as \"Authorization: Bearer ...\""})
+		return
+	}
+	if len(token) > maxToken {
+		refuse(w, verdict{http.StatusUnauthorized, "the bearer token is too long"})
+		return
+	}
+	source, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		source = r.RemoteAddr
+	}
+	v, err := g.checker.check(r.Context(), source, token, r.URL.Path)
+	switch {
+	case errors.Is(err, errBusy):
+		w.Header().Set("Retry-After", "1")
+		refuse(w, verdict{http.StatusTooManyRequests, err.Error() + "; try again later"})
+	case err != nil:
+		g.report(err)
+		refuse(w, verdict{http.StatusServiceUnavailable, "the API server could not be asked about the bearer token; the operator's log says why"})
+	case v.code != http.StatusOK:
+		refuse(w, v)
+	default:
+		g.next.ServeHTTP(w, r)
+	}
+}
+
+func refuse(w http.ResponseWriter, v verdict) {
+	if v.code == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	http.Error(w, v.reason, v.code)
+}
+
+// report logs why scrapes are refused that perhaps ought not to be. Scrapes come again and again, so not for each.
+func (g *guard) report(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now := time.Now(); now.Sub(g.logged) >= logPeriod {
+		g.logged = now
+		g.log.Error(err, "Cannot check who scrapes, refusing scrapes; the role of the chart has the permissions with metrics.secure=true")
+	}
+}

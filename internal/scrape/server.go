@@ -1,0 +1,188 @@
+package scrape
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// Path is where metrics are served.
+const Path = "/metrics"
+
+// Limits of the server. A scrape takes milliseconds; whoever needs longer than this is not scraping.
+const (
+	readHeaderTimeout = 5 * time.Second // and of the TLS handshake
+	readTimeout       = 10 * time.Second
+	writeTimeout      = 30 * time.Second
+	idleTimeout       = 2 * time.Minute // scrapes of once a minute use one connection
+	maxHeaderBytes    = maxToken + 4<<10
+	maxConnections    = 64
+	// stopTimeout is how long a stop waits for scrapes. The Lease is released after it.
+	stopTimeout = 2 * time.Second
+)
+
+// Options say how to serve.
+type Options struct {
+	// Address is where to listen.
+	Address string
+	// Secure serves over TLS, to those who may get Path. Otherwise everybody gets it in plain text.
+	Secure bool
+	// CertDir has tls.crt and tls.key; empty: a self-signed certificate.
+	CertDir string
+	// Config is for asking the API server.
+	Config *rest.Config
+	// Handler answers who may ask.
+	Handler http.Handler
+	Log     logr.Logger
+}
+
+// Server serves metrics on leaders and standbys alike.
+type Server struct {
+	server   *http.Server
+	listener net.Listener
+	certs    certificates // nil without TLS
+}
+
+// Listen opens the port, so that one that cannot be had is known at the start.
+func Listen(o Options) (*Server, error) {
+	handler := o.Handler
+	var certs certificates
+	if o.Secure {
+		asked, err := newAPIServer(o.Config)
+		if err != nil {
+			return nil, err
+		}
+		handler = &guard{checker: newChecker(asked), next: handler, log: o.Log}
+		if certs, err = newCertificates(o.CertDir, o.Log); err != nil {
+			return nil, err
+		}
+	}
+	opened, err := net.Listen("tcp", o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for scrapes of metrics: %w; see --metrics-bind-address", err)
+	}
+	return newServer(opened, certs, handler, o.Log), nil
+}
+
+func newCertificates(dir string, log logr.Logger) (certificates, error) {
+	if dir != "" {
+		files := &fromFiles{certFile: filepath.Join(dir, "tls.crt"), keyFile: filepath.Join(dir, "tls.key"), log: log}
+		files.refresh(time.Now())
+		return files, nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("read host name: %w", err)
+	}
+	own := &selfSigned{host: host}
+	if _, err := own.certificate(); err != nil {
+		return nil, err
+	}
+	return own, nil
+}
+
+func newServer(opened net.Listener, certs certificates, handler http.Handler, logger logr.Logger) *Server {
+	mux := http.NewServeMux()
+	mux.Handle("GET "+Path, answering(handler))
+	s := &Server{certs: certs, listener: &listener{Listener: opened, max: maxConnections}}
+	if certs != nil {
+		s.listener = tls.NewListener(s.listener, &tls.Config{
+			MinVersion: tls.VersionTLS12,
+			NextProtos: []string{"http/1.1"},
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+				return certs.certificate()
+			},
+		})
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true) // one connection, one request at a time: HTTP/2 would get around the limits
+	s.server = &http.Server{
+		Protocols:         protocols,
+		Handler:           mux,
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ConnContext:       withConn,
+		ErrorLog:          log.New(debugLog{logger}, "", 0),
+	}
+	return s
+}
+
+// AddTo makes the manager run the server. It serves before caches have synced, as it serves standbys.
+func (s *Server) AddTo(mgr manager.Manager) error {
+	timeout := stopTimeout
+	// Only this type is started before the caches and stopped after everything else.
+	serve := &manager.Server{Name: "metrics", Server: s.server, Listener: s.listener, ShutdownTimeout: &timeout}
+	if err := mgr.Add(serve); err != nil {
+		return fmt.Errorf("add metrics server: %w", err)
+	}
+	if s.certs == nil {
+		return nil
+	}
+	if err := mgr.Add(watch{s.certs}); err != nil {
+		return fmt.Errorf("add certificate watch: %w", err)
+	}
+	check := func(*http.Request) error {
+		_, err := s.certs.certificate()
+		return err
+	}
+	if err := mgr.AddReadyzCheck("metrics-certificate", check); err != nil {
+		return fmt.Errorf("add readyz check: %w", err)
+	}
+	return nil
+}
+
+// watch keeps certificates current, on leaders and standbys alike.
+type watch struct{ certs certificates }
+
+// Start implements manager.Runnable.
+func (w watch) Start(ctx context.Context) error {
+	w.certs.run(ctx)
+	return nil
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (watch) NeedLeaderElection() bool { return false }
+
+// connKey is the key of a request's connection in its context.
+type connKey struct{}
+
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	if secured, ok := c.(*tls.Conn); ok {
+		c = secured.NetConn()
+	}
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// answering tells the listener which connections to spare.
+func answering(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ok := r.Context().Value(connKey{}).(*conn); ok {
+			c.setAnswering(true)
+			defer c.setAnswering(false)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// debugLog takes what the server says about its clients: a handshake that failed, or plain HTTP on the TLS port.
+type debugLog struct{ log logr.Logger }
+
+// Write implements io.Writer.
+func (l debugLog) Write(line []byte) (int, error) {
+	l.log.V(1).Info("Scrape failed", "error", strings.TrimSpace(string(line)))
+	return len(line), nil
+}
