@@ -44,6 +44,10 @@ gpu_inventory_missing_gpus{inventory="cluster",pool="h100"} 8
 # HELP gpu_inventory_nodes GPU nodes seen.
 # TYPE gpu_inventory_nodes gauge
 gpu_inventory_nodes{inventory="cluster"} 3
+# HELP gpu_inventory_not_ready_cordoned_nodes GPU nodes that are not ready and cordoned, by reason.
+# TYPE gpu_inventory_not_ready_cordoned_nodes gauge
+gpu_inventory_not_ready_cordoned_nodes{inventory="cluster",reason="DevicePluginNotRegistered"} 1
+gpu_inventory_not_ready_cordoned_nodes{inventory="cluster",reason="NodeStatusUnknown"} 0
 # HELP gpu_inventory_not_ready_nodes GPU nodes that are not ready, by reason.
 # TYPE gpu_inventory_not_ready_nodes gauge
 gpu_inventory_not_ready_nodes{inventory="cluster",reason="DevicePluginNotRegistered"} 1
@@ -72,6 +76,10 @@ gpu_inventory_resource_free{inventory="cluster",resource="nvidia.com/gpu"} 6
 # HELP gpu_inventory_unknown_nodes GPU nodes whose number of physical GPUs is not known.
 # TYPE gpu_inventory_unknown_nodes gauge
 gpu_inventory_unknown_nodes{inventory="cluster"} 1
+# HELP gpu_inventory_warnings Warnings on GPU nodes, one per node that has it.
+# TYPE gpu_inventory_warnings gauge
+gpu_inventory_warnings{inventory="cluster",warning="Cordoned"} 1
+gpu_inventory_warnings{inventory="cluster",warning="LabelsMissing"} 1
 `
 	state := stateOf(smallFleet())
 	state.Fleet = nil
@@ -114,6 +122,10 @@ gpu_inventory_node_resource_allocated{node="fine",resource="nvidia.com/gpu"} 10
 # TYPE gpu_inventory_node_resource_capacity gauge
 gpu_inventory_node_resource_capacity{node="fine",resource="nvidia.com/gpu"} 16
 gpu_inventory_node_resource_capacity{node="lost",resource="nvidia.com/gpu"} 1
+# HELP gpu_inventory_node_warning A warning that the node has, always 1.
+# TYPE gpu_inventory_node_warning gauge
+gpu_inventory_node_warning{node="vague",warning="Cordoned"} 1
+gpu_inventory_node_warning{node="vague",warning="LabelsMissing"} 1
 `
 	if err := testutil.CollectAndCompare(collectorOf(State{Fleet: smallFleet()}), strings.NewReader(want)); err != nil {
 		t.Error(err)
@@ -228,6 +240,33 @@ func TestReasonsAreAbsentWhenTheyCannotBeCounted(t *testing.T) {
 				t.Errorf("%d series by reason, want some: %v", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestCordonedNodesArePartOfThoseThatAreNotReady(t *testing.T) {
+	s := bigFleet(40) // four are not ready and cordoned
+	s.Nodes[0].Warnings = nil
+	s.Nodes[1].Reason = v1.ReasonNodeNotReady
+	s.Nodes[39].Warnings = []v1.Warning{v1.WarningCordoned} // ready: not counted
+	got := series(gather(t, collectorOf(State{Inventories: map[string]*v1.GpuInventoryStatus{"a": s}}))...)
+	maps.DeleteFunc(got, func(k string, _ float64) bool { return !strings.Contains(k, "not_ready") })
+	want := map[string]float64{
+		`gpu_inventory_not_ready_nodes{inventory="a",reason="NodeNotReady"}`:               1,
+		`gpu_inventory_not_ready_nodes{inventory="a",reason="NodeStatusUnknown"}`:          3,
+		`gpu_inventory_not_ready_cordoned_nodes{inventory="a",reason="NodeNotReady"}`:      1,
+		`gpu_inventory_not_ready_cordoned_nodes{inventory="a",reason="NodeStatusUnknown"}`: 2,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+func TestWarningsAreAbsentWhenTheyCannotBeCounted(t *testing.T) {
+	s := smallFleet()
+	s.Nodes, s.NodesOmitted = s.Nodes[:2], 1 // the row that was left out is of a ready node, and may have had a warning
+	got := testutil.CollectAndCount(collectorOf(State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": s}}), nameWarnings)
+	if got != 0 {
+		t.Errorf("%d series of warnings, want none", got)
 	}
 }
 

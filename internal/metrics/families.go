@@ -66,6 +66,10 @@ var (
 		"GPU nodes whose number of physical GPUs is not known.", labelInventory)
 	gaugeNotReadyNodes = newGauge(nameNotReadyNodes, sum,
 		"GPU nodes that are not ready, by reason.", labelInventory, labelReason)
+	gaugeNotReadyCordoned = newGauge(nameNotReadyCordoned, sum,
+		"GPU nodes that are not ready and cordoned, by reason.", labelInventory, labelReason)
+	gaugeWarnings = newGauge(nameWarnings, sum,
+		"Warnings on GPU nodes, one per node that has it.", labelInventory, labelWarning)
 	gaugeGpus = newGauge(nameGpus, sum,
 		"Physical GPUs known.", labelInventory, labelProduct, labelVendor)
 	gaugeReadyGpus = newGauge(nameReadyGpus, sum,
@@ -99,6 +103,8 @@ var (
 		"Whether the node is usable for GPU work now.", labelNode)
 	gaugeNodeNotReadyReason = newGauge(nameNodeNotReadyReason, greatest,
 		"Why the node is not ready, always 1.", labelNode, labelReason)
+	gaugeNodeWarning = newGauge(nameNodeWarning, greatest,
+		"A warning that the node has, always 1.", labelNode, labelWarning)
 	gaugeNodeGpus = newGauge(nameNodeGpus, sum,
 		"Physical GPUs of a node.", labelNode, labelProduct, labelVendor)
 	gaugeNodeGpuMemory = newGauge(nameNodeGpuMemory, same,
@@ -115,11 +121,11 @@ var gaugeNamespaceAllocated = newGauge(nameNamespaceAllocated, sum,
 	"Units of a resource that a namespace holds.", labelNamespace, labelResource)
 
 var inventoryGauges = []*gauge{
-	gaugeNodes, gaugeReadyNodes, gaugeUnknownNodes, gaugeNotReadyNodes,
+	gaugeNodes, gaugeReadyNodes, gaugeUnknownNodes, gaugeNotReadyNodes, gaugeNotReadyCordoned, gaugeWarnings,
 	gaugeGpus, gaugeReadyGpus, gaugeFreeGpus, gaugeLargestFreeGpus,
 	gaugeResourceCapacity, gaugeResourceAllocatable, gaugeResourceAllocated, gaugeResourceFree,
 	gaugeExpectedGpus, gaugeMissingGpus, gaugeCondition,
-	gaugeNodeInfo, gaugeNodeReady, gaugeNodeNotReadyReason, gaugeNodeGpus, gaugeNodeGpuMemory,
+	gaugeNodeInfo, gaugeNodeReady, gaugeNodeNotReadyReason, gaugeNodeWarning, gaugeNodeGpus, gaugeNodeGpuMemory,
 	gaugeNodeResourceCapacity, gaugeNodeResourceAllocatable, gaugeNodeResourceAllocated,
 }
 

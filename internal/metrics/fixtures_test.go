@@ -42,6 +42,7 @@ func smallFleet() *v1.GpuInventoryStatus {
 			Resources: []v1.NodeResource{{Name: "nvidia.com/gpu", Capacity: 1}},
 		}, {
 			Name: "vague", Reason: v1.ReasonDevicePluginNotRegistered, WorkloadMode: v1.WorkloadModeVMPassthrough,
+			Warnings: []v1.Warning{v1.WarningCordoned, v1.WarningLabelsMissing},
 		}, {
 			Name: "fine", Ready: true, Reason: v1.ReasonOK, GpuCount: new(int32(8)),
 			Gpus: []v1.GpuGroup{{
@@ -57,7 +58,7 @@ func smallFleet() *v1.GpuInventoryStatus {
 	}
 }
 
-// bigFleet has n GPU nodes, every tenth of them not ready.
+// bigFleet has n GPU nodes, every tenth of them not ready and cordoned.
 func bigFleet(n int) *v1.GpuInventoryStatus {
 	lost := (n + 9) / 10
 	s := &v1.GpuInventoryStatus{
@@ -85,6 +86,7 @@ func bigFleet(n int) *v1.GpuInventoryStatus {
 		}
 		if !node.Ready {
 			node.Reason = v1.ReasonNodeStatusUnknown
+			node.Warnings = []v1.Warning{v1.WarningCordoned, v1.WarningGpuMissing}
 		}
 		s.Nodes = append(s.Nodes, node)
 	}

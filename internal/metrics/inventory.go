@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
@@ -17,6 +19,7 @@ func addInventory(b *builder, name string, s *v1.GpuInventoryStatus) {
 	addKnown(b, gaugeReadyNodes, s.ReadyGpuNodes, inventory)
 	addKnown(b, gaugeUnknownNodes, s.UnknownGpuNodes, inventory)
 	addNotReady(b, s, inventory)
+	addWarnings(b, s, inventory)
 	for i := range s.Products {
 		p := &s.Products[i]
 		product := b.label(labelProduct, orUnknown(p.Product))
@@ -70,7 +73,22 @@ func addNotReady(b *builder, s *v1.GpuInventoryStatus, inventory *label) {
 	}
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; !n.Ready {
-			b.add(gaugeNotReadyNodes, 1, inventory, b.label(labelReason, orUnknown(string(n.Reason))))
+			reason := b.label(labelReason, orUnknown(string(n.Reason)))
+			b.add(gaugeNotReadyNodes, 1, inventory, reason)
+			// Cordoned nodes are counted for every reason, also with 0: so that the two can be subtracted.
+			b.add(gaugeNotReadyCordoned, boolean(slices.Contains(n.Warnings, v1.WarningCordoned)), inventory, reason)
+		}
+	}
+}
+
+// addWarnings counts the warnings of the nodes. Rows that were left out may have had some, so then there are no counts.
+func addWarnings(b *builder, s *v1.GpuInventoryStatus, inventory *label) {
+	if s.NodesOmitted != 0 {
+		return
+	}
+	for i := range s.Nodes {
+		for _, w := range s.Nodes[i].Warnings {
+			b.add(gaugeWarnings, 1, inventory, b.label(labelWarning, orUnknown(string(w))))
 		}
 	}
 }

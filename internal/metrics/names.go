@@ -20,6 +20,7 @@ const (
 	labelVariant      = "variant"
 	labelVendor       = "vendor"
 	labelVersion      = "version"
+	labelWarning      = "warning"
 	labelWorkloadMode = "workload_mode"
 )
 
@@ -29,6 +30,8 @@ const (
 	nameReadyNodes          = "gpu_inventory_ready_nodes"
 	nameUnknownNodes        = "gpu_inventory_unknown_nodes"
 	nameNotReadyNodes       = "gpu_inventory_not_ready_nodes"
+	nameNotReadyCordoned    = "gpu_inventory_not_ready_cordoned_nodes"
+	nameWarnings            = "gpu_inventory_warnings"
 	nameGpus                = "gpu_inventory_gpus"
 	nameReadyGpus           = "gpu_inventory_ready_gpus"
 	nameFreeGpus            = "gpu_inventory_free_gpus"
@@ -47,6 +50,7 @@ const (
 	nameNodeInfo                = "gpu_inventory_node_info"
 	nameNodeReady               = "gpu_inventory_node_ready"
 	nameNodeNotReadyReason      = "gpu_inventory_node_not_ready_reason"
+	nameNodeWarning             = "gpu_inventory_node_warning"
 	nameNodeGpus                = "gpu_inventory_node_gpus"
 	nameNodeGpuMemory           = "gpu_inventory_node_gpu_memory_bytes"
 	nameNodeResourceCapacity    = "gpu_inventory_node_resource_capacity"

@@ -27,6 +27,9 @@ func addNode(b *builder, node *label, n *v1.GpuNode) {
 	if !n.Ready {
 		b.add(gaugeNodeNotReadyReason, 1, node, b.label(labelReason, orUnknown(string(n.Reason))))
 	}
+	for _, w := range n.Warnings {
+		b.add(gaugeNodeWarning, 1, node, b.label(labelWarning, orUnknown(string(w))))
+	}
 	counted := false
 	for _, g := range groups(n) {
 		product := b.label(labelProduct, orUnknown(g.Product))
