@@ -54,6 +54,7 @@ func (op *operator) reportSync(ctx context.Context, synced func(context.Context)
 		err := synced(ctx)
 		if err == nil {
 			op.log.Info("Caches synced")
+			releaseMemory()
 			return nil
 		}
 		op.log.Info("Waiting for the API server", "for", err.Error())

@@ -29,6 +29,9 @@ func (b *bench) measureStart(ctx context.Context) error {
 		return err
 	}
 	b.report.binary = float64(info.Size()) / (1 << 20)
+	if b.report.reflectMethods, err = reflectMethods(ctx, module+"/cmd/manager"); err != nil {
+		return err
+	}
 	for range 11 {
 		took, err := b.firstRequest(ctx)
 		if err != nil {

@@ -13,6 +13,7 @@ type report struct {
 	manager, floor figures
 	floorSynced    [2]time.Duration // Nodes, Pods
 	binary         float64          // MiB
+	reflectMethods int              // places where methods are found by name
 	firstRequest   []time.Duration
 	few            memory
 	coldStart      [2]time.Duration // Nodes, allocation published
