@@ -79,6 +79,8 @@ step "Kubernetes versions" "raise hack/controlplane/kubernetes/go.mod, with its 
 step "gofmt" "make fmt" formatted
 step "go vet" "go vet ./..., then mend what it names" go vet ./...
 step "golangci-lint" "make fmt, then make lint" go tool -modfile=hack/tools/lint/go.mod golangci-lint run
+step "golangci-lint in hack/release" "make lint" env -C hack/release go tool -modfile=../tools/lint/go.mod golangci-lint run
+step "workflows" "make lint" go tool -modfile=hack/tools/actionlint/go.mod actionlint -shellcheck= -pyflakes=
 
 if [ ${#failed[@]} -gt 0 ]; then
   echo "verify: ${#failed[@]} of the steps failed:"
