@@ -8,8 +8,9 @@ HELM_DOCS := go tool -modfile=hack/tools/helmdocs/go.mod helm-docs
 GOLANGCI_LINT := go tool -modfile=hack/tools/lint/go.mod golangci-lint
 ACTIONLINT := go tool -modfile=hack/tools/actionlint/go.mod actionlint -shellcheck= -pyflakes=
 GOVULNCHECK := go tool -modfile=hack/tools/govulncheck/go.mod govulncheck
-# Without the tag, half of the build is service discovery that no test needs.
-PROMTOOL := go run -tags remove_all_sd -modfile=hack/tools/promtool/go.mod github.com/prometheus/prometheus/cmd/promtool
+# Without the tag, half of the build is service discovery that no test needs. Without cgo, the end-to-end suite's Prometheus
+# shares most of it.
+PROMTOOL := CGO_ENABLED=0 go run -tags remove_all_sd -modfile=hack/tools/promtool/go.mod github.com/prometheus/prometheus/cmd/promtool
 CONTROLPLANE := hack/controlplane/controlplane.sh
 
 CHART := charts/gpu-inventory-operator
