@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Usage: hack/e2e.sh [--help] [flags of the suite, such as --ginkgo.focus=Prometheus]
+# Usage: hack/e2e.sh [--help] [flags of the suite, such as --ginkgo.fail-fast]
 #
 # Runs test/e2e on a real cluster, the first of these that is there:
 #
@@ -91,7 +91,7 @@ stop_cluster() { # exit code of the run
   "$cluster" down || say "removing the cluster failed: $cluster down"
   for pid in ${pids[@]+"${pids[@]}"}; do
     for ((i = 0; i < 100; i++)); do
-      kill -0 "$pid" 2>/dev/null || break
+      kill -0 "$pid" 2>/dev/null || continue 2
       sleep 0.1
     done
     kill -KILL "$pid" 2>/dev/null || true

@@ -59,7 +59,7 @@ func (a *Applier) Start(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-elected:
-			a.untilApplied(ctx)
+			a.untilApplied(ctx, elected)
 		}
 	}
 }
@@ -84,14 +84,14 @@ func (a *Applier) Ready() error {
 	}
 }
 
-// untilApplied tries until it has succeeded or the term is over. Each trouble is logged once.
-func (a *Applier) untilApplied(ctx context.Context) {
+// untilApplied tries until it has succeeded or nothing leads. A term that begins meanwhile begins anew. Each trouble is logged once.
+func (a *Applier) untilApplied(ctx context.Context, elected <-chan struct{}) {
 	log := a.Log.WithValues("name", a.Manifest.Name, "file", a.Manifest.Path)
 	told := ""
 	for delay := minRetry; ; delay = min(2*delay, maxRetry) {
 		leading, err := a.apply(ctx)
 		if !leading {
-			return // the next term starts anew
+			return // the next term calls again
 		}
 		a.set(err == nil, err)
 		if err == nil {
@@ -105,6 +105,8 @@ func (a *Applier) untilApplied(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-elected:
+			delay, told = minRetry/2, "" // which the loop doubles
 		case <-time.After(delay):
 		}
 	}

@@ -189,3 +189,26 @@ func TestATermThatEndsEndsTheTries(t *testing.T) {
 		}
 	})
 }
+
+func TestATermThatBeginsDuringTheWaitBeginsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &fakeWriter{err: errors.New("connection refused")}
+		a := newApplier(w, logr.Discard())
+		go func() { _ = a.Start(t.Context()) }()
+		synctest.Wait()
+		end := lead(t, a)
+		time.Sleep(5*time.Minute + 10*time.Second) // by now it is tried every 30 s, and was some seconds ago
+		end()
+		w.answer(nil)
+		tried := w.count()
+		defer lead(t, a)()
+		time.Sleep(2 * minRetry)
+		if err := a.Ready(); err != nil || w.count() != tried+1 {
+			t.Errorf("in the new term: applied %d times, ready: %v; want once and at once", w.count()-tried, err)
+		}
+		time.Sleep(time.Hour)
+		if w.count() != tried+1 {
+			t.Errorf("applied %d times in one term", w.count()-tried)
+		}
+	})
+}

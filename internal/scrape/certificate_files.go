@@ -13,8 +13,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// fromFiles reads the certificate from two files, again and again, beginning with a refresh before it is used: a Secret changes under a pod without notice, and the
-// two files do not change at once.
+// fromFiles reads the certificate from two files, again and again: a Secret changes under a pod without notice, and the two
+// files do not change at once. Its first refresh comes before its first use.
 type fromFiles struct {
 	certFile, keyFile string
 	log               logr.Logger

@@ -29,6 +29,7 @@ var errBusy = errors.New("too many tokens to check")
 type checker struct {
 	reviewer reviewer
 	budget   *budget
+	failed   func(error) // hears of each review that has failed, whether or not somebody still waits for it
 
 	mu      sync.Mutex
 	answers map[question]*answer
@@ -46,7 +47,7 @@ type answer struct {
 }
 
 func newChecker(r reviewer) *checker {
-	return &checker{reviewer: r, budget: newBudget(), answers: map[question]*answer{}}
+	return &checker{reviewer: r, budget: newBudget(), failed: func(error) {}, answers: map[question]*answer{}}
 }
 
 // check says what to answer to a token that source, an address, has sent. An error means that it is not known, and then
@@ -91,6 +92,9 @@ func (c *checker) ask(ctx context.Context, key question, a, before *answer, wait
 	defer cancel()
 	a.asked = time.Now()
 	a.verdict, a.err = c.reviewer.review(ctx, token, path)
+	if a.err != nil {
+		c.failed(a.err)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if a.err != nil { // for those who wait now; who comes later asks again

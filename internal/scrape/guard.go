@@ -28,6 +28,12 @@ type guard struct {
 	logged time.Time
 }
 
+func newGuard(r reviewer, next http.Handler, log logr.Logger) *guard {
+	g := &guard{checker: newChecker(r), next: next, log: log}
+	g.checker.failed = g.report
+	return g
+}
+
 // ServeHTTP implements http.Handler.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -46,11 +52,11 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	v, err := g.checker.check(r.Context(), source, token, r.URL.Path)
 	switch {
+	case r.Context().Err() != nil: // nobody waits for the answer any more
 	case errors.Is(err, errBusy):
 		w.Header().Set("Retry-After", "1")
 		refuse(w, verdict{http.StatusTooManyRequests, err.Error() + "; try again later"})
 	case err != nil:
-		g.report(err)
 		refuse(w, verdict{http.StatusServiceUnavailable, "the API server could not be asked about the bearer token; the operator's log says why"})
 	case v.code != http.StatusOK:
 		refuse(w, v)

@@ -1,6 +1,7 @@
 package scrape
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -44,7 +45,7 @@ func TestGuard(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			reviews := &fakeReviews{err: tc.err}
-			g := &guard{checker: newChecker(reviews), next: metricsHandler, log: logr.Discard()}
+			g := newGuard(reviews, metricsHandler, logr.Discard())
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, Path, http.NoBody)
 			if tc.authorization != "" {
 				r.Header.Set("Authorization", tc.authorization)
@@ -68,7 +69,7 @@ func TestGuard(t *testing.T) {
 }
 
 func TestGuardSaysWhenItHasNoTimeToAsk(t *testing.T) {
-	g := &guard{checker: newChecker(&fakeReviews{}), next: metricsHandler, log: logr.Discard()}
+	g := newGuard(&fakeReviews{}, metricsHandler, logr.Discard())
 	var last *httptest.ResponseRecorder
 	for i := range 10 {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, Path, http.NoBody)
@@ -84,7 +85,7 @@ func TestGuardSaysWhenItHasNoTimeToAsk(t *testing.T) {
 func TestGuardLogsAnOutageOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, lines := logLines(t)
-		g := &guard{checker: newChecker(&fakeReviews{err: errAway}), next: metricsHandler, log: log}
+		g := newGuard(&fakeReviews{err: errAway}, metricsHandler, log)
 		for range 12 {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, Path, http.NoBody)
 			r.Header.Set("Authorization", "Bearer good")
@@ -175,4 +176,24 @@ func TestReviewKnowsNothingWhenTheAPIServerRefuses(t *testing.T) {
 			t.Errorf("review() = %v after an answer of %d, want an error", got, status)
 		}
 	}
+}
+
+func TestAReviewThatFailsAfterItsScraperHasGoneIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log, lines := logLines(t)
+		g := newGuard(&fakeReviews{hold: make(chan struct{})}, metricsHandler, log)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, Path, http.NoBody)
+		r.Header.Set("Authorization", "Bearer good")
+		g.ServeHTTP(httptest.NewRecorder(), r)
+		if got := lines(); len(got) != 0 {
+			t.Errorf("logged %q when the scraper went, want nothing: it is no fault", got)
+		}
+		time.Sleep(reviewTimeout)
+		synctest.Wait()
+		if got := lines(); len(got) != 1 {
+			t.Errorf("logged %q, want the review that has failed", got)
+		}
+	})
 }

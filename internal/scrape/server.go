@@ -63,7 +63,7 @@ func Listen(o Options) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		handler = &guard{checker: newChecker(asked), next: handler, log: o.Log}
+		handler = newGuard(asked, handler, o.Log)
 		if certs, err = newCertificates(o.CertDir, o.Log); err != nil {
 			return nil, err
 		}

@@ -149,17 +149,14 @@ func (f *Feed) watchPods() watched {
 	}
 }
 
-// onlyHolders drops the news of a pod that holds nothing. One that held something before is as good as deleted.
+// onlyHolders makes of the news of a pod that holds nothing that it is gone, which takes no place. It is passed on, because the
+// reflector takes a stream without news for one that has stalled.
 func (f *Feed) onlyHolders(e watch.Event) (watch.Event, bool) {
 	pod, ok := e.Object.(*corev1.Pod)
-	switch {
-	case !ok, e.Type != watch.Added && e.Type != watch.Modified, f.holds(pod):
-		return e, true
-	case e.Type == watch.Added:
-		return e, false
-	default:
-		return watch.Event{Type: watch.Deleted, Object: e.Object}, true
+	if ok && (e.Type == watch.Added || e.Type == watch.Modified) && !f.holds(pod) {
+		e.Type = watch.Deleted
 	}
+	return e, true
 }
 
 func (f *Feed) holds(p *corev1.Pod) bool {

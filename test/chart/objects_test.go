@@ -186,8 +186,8 @@ func TestPodsSpreadOverNodesByDefault(t *testing.T) {
 	mine := map[string]any{"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector}
 	values := set("topologySpreadConstraints", []any{mine})
 	got := only[*appsv1.Deployment](t, render(t, values)).Spec.Template.Spec.TopologySpreadConstraints[0].LabelSelector.MatchLabels
-	if got["a"] != "b" {
-		t.Errorf("selector = %v, want that of the values in it", got)
+	if diff := cmp.Diff(map[string]string{"a": "b"}, got); diff != "" {
+		t.Errorf("selector (-values +got):\n%s", diff)
 	}
 }
 
