@@ -15,38 +15,31 @@ import (
 func FromV1beta1(in *resourcev1beta1.ResourceClaim) resourcev1.ResourceClaim {
 	a := in.Status.Allocation
 	if a == nil {
-		return convertClaim(in.ObjectMeta, nil)
+		return resourcev1.ResourceClaim{ObjectMeta: in.ObjectMeta}
 	}
-	out := allocated(a.NodeSelector)
-	for i := range a.Devices.Results {
-		r := &a.Devices.Results[i]
-		out.Devices.Results = append(out.Devices.Results, result(r.Driver, r.Pool, r.Device, r.AdminAccess))
-	}
-	return convertClaim(in.ObjectMeta, out)
+	return allocated(in.ObjectMeta, a.NodeSelector, a.Devices.Results, func(r *resourcev1beta1.DeviceRequestAllocationResult) converted {
+		return converted{Driver: r.Driver, Pool: r.Pool, Device: r.Device, AdminAccess: r.AdminAccess}
+	})
 }
 
 // FromV1beta2 converts a ResourceClaim of resource.k8s.io/v1beta2.
 func FromV1beta2(in *resourcev1beta2.ResourceClaim) resourcev1.ResourceClaim {
 	a := in.Status.Allocation
 	if a == nil {
-		return convertClaim(in.ObjectMeta, nil)
+		return resourcev1.ResourceClaim{ObjectMeta: in.ObjectMeta}
 	}
-	out := allocated(a.NodeSelector)
-	for i := range a.Devices.Results {
-		r := &a.Devices.Results[i]
-		out.Devices.Results = append(out.Devices.Results, result(r.Driver, r.Pool, r.Device, r.AdminAccess))
+	return allocated(in.ObjectMeta, a.NodeSelector, a.Devices.Results, func(r *resourcev1beta2.DeviceRequestAllocationResult) converted {
+		return converted{Driver: r.Driver, Pool: r.Pool, Device: r.Device, AdminAccess: r.AdminAccess}
+	})
+}
+
+type converted = resourcev1.DeviceRequestAllocationResult
+
+// allocated is a claim with results in its allocation, each as of makes it.
+func allocated[R any](meta metav1.ObjectMeta, selector *corev1.NodeSelector, results []R, of func(*R) converted) resourcev1.ResourceClaim {
+	a := &resourcev1.AllocationResult{NodeSelector: selector}
+	for i := range results {
+		a.Devices.Results = append(a.Devices.Results, of(&results[i]))
 	}
-	return convertClaim(in.ObjectMeta, out)
-}
-
-func convertClaim(meta metav1.ObjectMeta, allocation *resourcev1.AllocationResult) resourcev1.ResourceClaim {
-	return resourcev1.ResourceClaim{ObjectMeta: meta, Status: resourcev1.ResourceClaimStatus{Allocation: allocation}}
-}
-
-func allocated(selector *corev1.NodeSelector) *resourcev1.AllocationResult {
-	return &resourcev1.AllocationResult{NodeSelector: selector}
-}
-
-func result(driver, pool, device string, admin *bool) resourcev1.DeviceRequestAllocationResult {
-	return resourcev1.DeviceRequestAllocationResult{Driver: driver, Pool: pool, Device: device, AdminAccess: admin}
+	return resourcev1.ResourceClaim{ObjectMeta: meta, Status: resourcev1.ResourceClaimStatus{Allocation: a}}
 }

@@ -96,12 +96,6 @@ func deviceTaint(key, value, effect string) gpu.DeviceTaint {
 	return gpu.DeviceTaint{Key: key, Value: value, Effect: effect}
 }
 
-// claim is what a ResourceClaim holds, under its own name.
-type claim struct {
-	key   string
-	holds holders.Claim
-}
-
 // claimKind reads the ResourceClaims that hold devices.
 func claimKind(c draClients, fleet *Fleet) *draKind {
 	const plural = "ResourceClaims"

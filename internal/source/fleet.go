@@ -30,8 +30,8 @@ type Fleet struct {
 
 	// Who holds GPUs; the tally is nil when nobody wants to know.
 	tally  *holders.Tally
-	pods   map[string]*holding
-	claims map[string]*claim
+	pods   *ledger[holders.Holding]
+	claims *ledger[holders.Claim]
 	known  inventory.Known
 
 	version   atomic.Uint64 // counts changes
@@ -81,7 +81,8 @@ func NewFleet(options gpu.Options, allocation bool) *Fleet {
 	f := &Fleet{options: options, nodes: map[string]*node{}, now: time.Now}
 	if allocation {
 		f.tally = holders.NewTally(options)
-		f.pods, f.claims = map[string]*holding{}, map[string]*claim{}
+		f.pods = newLedger(f.tally.Add, f.tally.Remove)
+		f.claims = newLedger(f.tally.AddClaim, f.tally.RemoveClaim)
 	}
 	return f
 }

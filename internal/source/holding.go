@@ -4,10 +4,61 @@ import (
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
 
-// holding is what a pod holds, under the pod's name. Pods that hold nothing are not kept.
-type holding struct {
+// entry is what an object holds, under the object's name. Objects that hold nothing have none.
+type entry[H any] struct {
 	key   string
-	holds holders.Holding
+	holds H
+}
+
+type (
+	holding = entry[holders.Holding] // of a pod
+	claim   = entry[holders.Claim]   // of a ResourceClaim
+)
+
+// ledger keeps the entries of one kind, and a tally equal to them.
+type ledger[H interface{ Equal(H) bool }] struct {
+	entries     map[string]*entry[H]
+	add, remove func(H) // of the tally
+}
+
+func newLedger[H interface{ Equal(H) bool }](add, remove func(H)) *ledger[H] {
+	return &ledger[H]{map[string]*entry[H]{}, add, remove}
+}
+
+// set takes an entry and returns the one before it; nil: there was none. It is false when both hold the same.
+func (l *ledger[H]) set(e *entry[H]) (old *entry[H], changed bool) {
+	old = l.entries[e.key]
+	if old != nil && old.holds.Equal(e.holds) {
+		return old, false
+	}
+	if old != nil {
+		l.remove(old.holds)
+	}
+	l.add(e.holds)
+	l.entries[e.key] = e
+	return old, true
+}
+
+// drop takes an entry out and returns it; nil: there was none.
+func (l *ledger[H]) drop(key string) *entry[H] {
+	old := l.entries[key]
+	if old != nil {
+		l.remove(old.holds)
+		delete(l.entries, key)
+	}
+	return old
+}
+
+// replace takes all entries in the place of those that there were.
+func (l *ledger[H]) replace(list []*entry[H]) {
+	for _, old := range l.entries {
+		l.remove(old.holds)
+	}
+	l.entries = make(map[string]*entry[H], len(list))
+	for _, e := range list {
+		l.add(e.holds)
+		l.entries[e.key] = e
+	}
 }
 
 // shared is a holding whose strings are those of all others: thousands of pods hold the same resource on few nodes.
@@ -21,18 +72,15 @@ func shared(h holders.Holding) holders.Holding {
 
 func (f *Fleet) setPod(p *holding) {
 	f.mu.Lock()
-	old := f.pods[p.key]
-	if old != nil && old.holds.Equal(p.holds) {
+	old, changed := f.pods.set(p)
+	if !changed {
 		f.mu.Unlock()
 		return
 	}
 	nodes := []string{p.holds.Node}
 	if old != nil {
-		f.tally.Remove(old.holds)
 		nodes = append(nodes, old.holds.Node)
 	}
-	f.tally.Add(p.holds)
-	f.pods[p.key] = p
 	changes := f.heldChanges(nodes)
 	f.mu.Unlock()
 	f.tell(changes...)
@@ -40,13 +88,11 @@ func (f *Fleet) setPod(p *holding) {
 
 func (f *Fleet) removePod(key string) {
 	f.mu.Lock()
-	old := f.pods[key]
+	old := f.pods.drop(key)
 	if old == nil {
 		f.mu.Unlock()
 		return
 	}
-	f.tally.Remove(old.holds)
-	delete(f.pods, key)
 	changes := f.heldChanges([]string{old.holds.Node})
 	f.mu.Unlock()
 	f.tell(changes...)
@@ -54,58 +100,35 @@ func (f *Fleet) removePod(key string) {
 
 func (f *Fleet) replacePods(list []*holding) {
 	f.mu.Lock()
-	for _, old := range f.pods {
-		f.tally.Remove(old.holds)
-	}
-	f.pods = make(map[string]*holding, len(list))
-	for _, p := range list {
-		f.tally.Add(p.holds)
-		f.pods[p.key] = p
-	}
+	f.pods.replace(list)
 	f.known.Pods = true
 	f.mu.Unlock()
 	f.announce()
 }
 
+// A claim names devices; which nodes they are on is the tally's to know. So any node may be concerned.
+
 func (f *Fleet) setClaim(c *claim) {
 	f.mu.Lock()
-	old := f.claims[c.key]
-	if old != nil && old.holds.Equal(c.holds) {
-		f.mu.Unlock()
-		return
-	}
-	if old != nil {
-		f.tally.RemoveClaim(old.holds)
-	}
-	f.tally.AddClaim(c.holds)
-	f.claims[c.key] = c
+	_, changed := f.claims.set(c)
 	f.mu.Unlock()
-	f.announce() // a claim names devices; which nodes they are on is the tally's to know
+	if changed {
+		f.announce()
+	}
 }
 
 func (f *Fleet) removeClaim(key string) {
 	f.mu.Lock()
-	old := f.claims[key]
-	if old == nil {
-		f.mu.Unlock()
-		return
-	}
-	f.tally.RemoveClaim(old.holds)
-	delete(f.claims, key)
+	old := f.claims.drop(key)
 	f.mu.Unlock()
-	f.announce()
+	if old != nil {
+		f.announce()
+	}
 }
 
 func (f *Fleet) replaceClaims(list []*claim) {
 	f.mu.Lock()
-	for _, old := range f.claims {
-		f.tally.RemoveClaim(old.holds)
-	}
-	f.claims = make(map[string]*claim, len(list))
-	for _, c := range list {
-		f.tally.AddClaim(c.holds)
-		f.claims[c.key] = c
-	}
+	f.claims.replace(list)
 	f.known.Claims = true
 	f.mu.Unlock()
 	f.announce()
