@@ -19,6 +19,18 @@ func run(t *testing.T, stdin string, args ...string) (code int, stdout, stderr s
 	return code, out.String(), errs.String()
 }
 
+// wantRefused runs the plugin and wants it to refuse, with code 2 and exactly this error.
+func wantRefused(t *testing.T, want, stdin string, args ...string) {
+	t.Helper()
+	code, stdout, stderr := run(t, stdin, args...)
+	if code != 2 || stdout != "" {
+		t.Errorf("exit code %d, stdout %q, want 2 and nothing", code, stdout)
+	}
+	if want := "error: " + want + "\n"; stderr != want {
+		t.Errorf("stderr\n%s\nwant\n%s", stderr, want)
+	}
+}
+
 // file writes a file and returns its name.
 func file(t *testing.T, name, text string) string {
 	t.Helper()
@@ -122,13 +134,7 @@ func TestRunExitsWith2AndOneLineForBadInput(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := run(t, tc.stdin, tc.args...)
-			if code != 2 || stdout != "" {
-				t.Errorf("exit code %d, stdout %q, want 2 and nothing", code, stdout)
-			}
-			if want := "error: " + tc.want + "\n"; stderr != want {
-				t.Errorf("stderr\n%s\nwant\n%s", stderr, want)
-			}
+			wantRefused(t, tc.want, tc.stdin, tc.args...)
 		})
 	}
 }

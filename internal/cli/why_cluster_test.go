@@ -176,10 +176,7 @@ func TestWhyOfAnUnknownNodeOfTheClusterNamesOthers(t *testing.T) {
 		"nuc": "there is no Node \"nuc\"; the nearest of 8: nuc1, nuc2, nas1",
 		"a/b": "there is no Node \"a/b\"; the nearest of 8: nas1, nuc1, nuc2",
 	} {
-		code, stdout, stderr := run(t, "", "why", name, "--kubeconfig", kubeconfig)
-		if code != 2 || stdout != "" || stderr != "error: "+want+"\n" {
-			t.Errorf("exit code %d, stdout %q, stderr %q, want 2 and %q", code, stdout, stderr, want)
-		}
+		wantRefused(t, want, "", "why", name, "--kubeconfig", kubeconfig)
 	}
 	if slices.Contains(server.asked, slicesPath) {
 		t.Errorf("requests %q, want none for ResourceSlices of a Node that is not there", server.asked)

@@ -250,13 +250,7 @@ func TestWhyExitsWith2ForWhatItCannotExplain(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			code, stdout, stderr := run(t, tc.stdin, tc.args...)
-			if code != 2 || stdout != "" {
-				t.Errorf("exit code %d, stdout %q, want 2 and nothing", code, stdout)
-			}
-			if want := "error: " + tc.want + "\n"; stderr != want {
-				t.Errorf("stderr\n%s\nwant\n%s", stderr, want)
-			}
+			wantRefused(t, tc.want, tc.stdin, tc.args...)
 		})
 	}
 }

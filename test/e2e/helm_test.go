@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/cli"
@@ -45,15 +46,24 @@ func (r release) configuration() (*action.Configuration, error) {
 	return cfg, nil
 }
 
-// install does what helm install --wait does.
-func (r release) install(ctx context.Context, values map[string]any) error {
+// withChart is configuration for what also needs the chart.
+func (r release) withChart() (*action.Configuration, *chart.Chart, error) {
 	cfg, err := r.configuration()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	chart, err := loader.Load(chartDir)
+	loaded, err := loader.Load(chartDir)
 	if err != nil {
-		return fmt.Errorf("load chart: %w", err)
+		return nil, nil, fmt.Errorf("load chart: %w", err)
+	}
+	return cfg, loaded, nil
+}
+
+// install does what helm install --wait does.
+func (r release) install(ctx context.Context, values map[string]any) error {
+	cfg, chart, err := r.withChart()
+	if err != nil {
+		return err
 	}
 	install := action.NewInstall(cfg)
 	install.ReleaseName, install.Namespace, install.Timeout, install.Wait = releaseName, namespace, helmTimeout, true
@@ -63,13 +73,9 @@ func (r release) install(ctx context.Context, values map[string]any) error {
 
 // upgrade does what helm upgrade --wait --reset-then-reuse-values does.
 func (r release) upgrade(ctx context.Context, values map[string]any) error {
-	cfg, err := r.configuration()
+	cfg, chart, err := r.withChart()
 	if err != nil {
 		return err
-	}
-	chart, err := loader.Load(chartDir)
-	if err != nil {
-		return fmt.Errorf("load chart: %w", err)
 	}
 	upgrade := action.NewUpgrade(cfg)
 	upgrade.Namespace, upgrade.Timeout, upgrade.Wait, upgrade.ResetThenReuseValues = namespace, helmTimeout, true, true

@@ -167,12 +167,7 @@ var _ = Describe("The operator recovers without a restart from", func() {
 	})
 
 	It("a CRD that is missing, and keeps the ConfigMap current meanwhile", func(ctx context.Context) {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		Expect(yaml.Unmarshal(charts.CRD, crd)).To(Succeed())
-		scheme := runtime.NewScheme()
-		Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
-		c, err := client.New(controlPlane.Config, client.Options{Scheme: scheme})
-		Expect(err).NotTo(HaveOccurred())
+		c, crd := crdClient()
 		remove := func(ctx context.Context) {
 			Expect(c.Delete(ctx, crd.DeepCopy())).To(Succeed())
 			Eventually(func() bool { return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(crd), crd.DeepCopy())) }).Should(BeTrue())
@@ -248,3 +243,15 @@ var _ = Describe("A stop", func() {
 		Expect(totals(ctx, "cluster")()).To(Equal([]int32{1, 0, 8}))
 	})
 })
+
+// crdClient is a client for CustomResourceDefinitions, and ours as the chart has it.
+func crdClient() (client.Client, *apiextensionsv1.CustomResourceDefinition) {
+	GinkgoHelper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	Expect(yaml.Unmarshal(charts.CRD, crd)).To(Succeed())
+	scheme := runtime.NewScheme()
+	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
+	c, err := client.New(controlPlane.Config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	return c, crd
+}

@@ -9,15 +9,11 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
-	"github.com/gpu-inventory/gpu-inventory-operator/charts"
 	"github.com/gpu-inventory/gpu-inventory-operator/test/harness"
 )
 
@@ -130,12 +126,7 @@ var _ = Describe("The inventory file", func() {
 	})
 
 	It("waits for a CRD that is missing", func(ctx context.Context) {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		Expect(yaml.Unmarshal(charts.CRD, crd)).To(Succeed())
-		scheme := runtime.NewScheme()
-		Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
-		c, err := client.New(controlPlane.Config, client.Options{Scheme: scheme})
-		Expect(err).NotTo(HaveOccurred())
+		c, crd := crdClient()
 		restore := func(ctx context.Context) {
 			Expect(client.IgnoreAlreadyExists(c.Create(ctx, crd.DeepCopy()))).To(Succeed())
 			Eventually(func() error { return k8s.List(ctx, &v1.GpuInventoryList{}) }).Should(Succeed())
