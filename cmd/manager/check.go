@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/check"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/operator"
 )
 
 // checkOptions are the flags of manager check.
@@ -93,9 +94,10 @@ func runCheck(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	return code
 }
 
-// inventoryReader reads GpuInventories with one request each: it need not ask what the API server serves.
+// inventoryReader returns a reader of GpuInventories that makes one request for each and does not ask what the API server
+// serves.
 func inventoryReader(kubeconfig string) (client.Reader, error) {
-	cfg, err := restConfig(kubeconfig)
+	cfg, err := operator.RESTConfig(kubeconfig)
 	if err != nil {
 		return nil, err
 	}

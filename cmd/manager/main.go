@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/operator"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/version"
 )
 
@@ -47,8 +48,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintln(stderr, err)
 		return 2
 	}
-	log := newLogger(&o, stderr)
-	saveMemory()
+	log := newLogger(&o.logging, stderr)
+	operator.TuneGC()
 	if err := serve(ctx, &o, log); err != nil {
 		log.Error(err, "Stopped")
 		return 1
@@ -57,7 +58,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// parse reads the flags; not ok: the program ends with the code. What is wrong takes one line, not the whole help.
+// serve runs the operator until ctx ends.
+func serve(ctx context.Context, o *options, log logr.Logger) error {
+	cfg, err := operator.RESTConfig(o.kubeconfig)
+	if err != nil {
+		return err
+	}
+	return operator.Run(ctx, cfg, o.operator, log)
+}
+
+// parse reads the flags. When ok is false the program ends with the code. A mistake takes one line, not the whole help.
 func parse(fs *flag.FlagSet, args []string, stderr io.Writer) (code int, ok bool) {
 	help := fs.Usage
 	fs.Usage = func() {}
@@ -79,11 +89,11 @@ func parse(fs *flag.FlagSet, args []string, stderr io.Writer) (code int, ok bool
 	}
 }
 
-// newLogger is the one logger, for this program and the libraries in it.
-func newLogger(o *options, w io.Writer) logr.Logger {
-	handlerOptions := &slog.HandlerOptions{Level: o.logLevel}
+// newLogger returns the one logger of this program and the libraries in it.
+func newLogger(o *loggingOptions, w io.Writer) logr.Logger {
+	handlerOptions := &slog.HandlerOptions{Level: o.level}
 	var handler slog.Handler = slog.NewJSONHandler(w, handlerOptions)
-	if o.logFormat == "text" {
+	if o.format == "text" {
 		handler = slog.NewTextHandler(w, handlerOptions)
 	}
 	log := logr.FromSlogHandler(handler)

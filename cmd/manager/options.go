@@ -9,33 +9,30 @@ import (
 	"os"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventoryfile"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/operator"
 )
 
 // options are the manager's flags.
 type options struct {
-	kubeconfig          string
-	namespace           string
-	configMapName       string
-	leaderElect         bool
-	leaderElectionID    string
-	metricsAddress      string
-	metricsSecure       bool
-	metricsCertDir      string
-	probeAddress        string
-	perNodeMetricsLimit int
-	allocation          bool
-	dra                 bool
-	extraResources      stringList
-	namespaceMetrics    bool
-	installCRDs         bool
-	inventoryFile       string
-	inventory           *inventoryfile.Manifest // what validate has read from inventoryFile
-	logLevel            slog.Level
-	logFormat           string
-	version             bool
+	kubeconfig    string
+	namespace     string // of the ConfigMap and of the Lease
+	leaderElect   bool
+	leaseName     string
+	inventoryFile string
+	logging       loggingOptions
+	version       bool
+
+	// operator is what the flags ask for. validate completes it.
+	operator operator.Options
+}
+
+type loggingOptions struct {
+	level  slog.Level
+	format string
 }
 
 func (o *options) register(fs *flag.FlagSet) {
@@ -43,37 +40,37 @@ func (o *options) register(fs *flag.FlagSet) {
 		"path of a kubeconfig file for runs outside a cluster; empty: what the env KUBECONFIG names, else the service account of the pod, else ~/.kube/config")
 	fs.StringVar(&o.namespace, "namespace", os.Getenv("POD_NAMESPACE"),
 		"namespace of the ConfigMap and of the Lease (env POD_NAMESPACE)")
-	fs.StringVar(&o.configMapName, "configmap-name", "gpu-node-status",
+	fs.StringVar(&o.operator.ConfigMap.Name, "configmap-name", "gpu-node-status",
 		"name of the ConfigMap that holds the inventory as text and JSON")
 	fs.BoolVar(&o.leaderElect, "leader-elect", true,
 		"write only while holding a Lease; false for a single replica")
-	fs.StringVar(&o.leaderElectionID, "leader-election-id", "gpu-inventory-operator",
+	fs.StringVar(&o.leaseName, "leader-election-id", "gpu-inventory-operator",
 		"name of the Lease")
-	fs.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443",
+	fs.StringVar(&o.operator.Metrics.Address, "metrics-bind-address", ":8443",
 		"address of the /metrics endpoint; 0 serves none")
-	fs.BoolVar(&o.metricsSecure, "metrics-secure", true,
+	fs.BoolVar(&o.operator.Metrics.Secure, "metrics-secure", true,
 		"serve metrics over TLS, to those whom the API server lets get /metrics; false: in plain text to everybody")
-	fs.StringVar(&o.metricsCertDir, "metrics-cert-dir", "",
+	fs.StringVar(&o.operator.Metrics.CertDir, "metrics-cert-dir", "",
 		"directory with tls.crt and tls.key for the metrics, read again when they change; empty: a self-signed certificate made at start")
-	fs.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081",
+	fs.StringVar(&o.operator.ProbeAddress, "health-probe-bind-address", ":8081",
 		"address of /healthz and /readyz; 0 serves none")
-	fs.IntVar(&o.perNodeMetricsLimit, "per-node-metrics-limit", 1000,
+	fs.IntVar(&o.operator.Metrics.PerNodeLimit, "per-node-metrics-limit", 1000,
 		"expose series for each node while there are at most this many GPU nodes; 0 never does")
-	fs.BoolVar(&o.namespaceMetrics, "namespace-metrics", false,
+	fs.BoolVar(&o.operator.Metrics.Namespaces, "namespace-metrics", false,
 		"expose what each namespace holds; needs --allocation")
-	fs.BoolVar(&o.allocation, "allocation", true,
+	fs.BoolVar(&o.operator.Inputs.Allocation, "allocation", true,
 		"read Pods, and ResourceClaims, to tell who holds GPUs; needs the permission to list and watch them")
-	fs.BoolVar(&o.dra, "dra", true,
+	fs.BoolVar(&o.operator.Inputs.DRA, "dra", true,
 		"read what DRA drivers publish when the API server serves it; needs the permission to list and watch it")
-	fs.Var(&o.extraResources, "extra-gpu-resources",
+	fs.Var((*stringList)(&o.operator.Inputs.Recognition.ExtraResources), "extra-gpu-resources",
 		"further extended resource names that count as GPUs, comma-separated; example.com/gpu*: a prefix, -example.com/gpu: never counts")
-	fs.BoolVar(&o.installCRDs, "install-crds", false,
+	fs.BoolVar(&o.operator.InstallCRDs, "install-crds", false,
 		"create or update the GpuInventory CRD at start, for runs without the Helm chart; needs the permission to do so")
 	fs.StringVar(&o.inventoryFile, "inventory-file", "",
 		"path of a YAML file with one GpuInventory, which the leader applies at the start of its term; needs the permission to create and patch it; empty: none")
-	fs.TextVar(&o.logLevel, "log-level", slog.LevelInfo,
+	fs.TextVar(&o.logging.level, "log-level", slog.LevelInfo,
 		"debug, info, warn or error")
-	fs.StringVar(&o.logFormat, "log-format", "json",
+	fs.StringVar(&o.logging.format, "log-format", "json",
 		"json or text")
 	fs.BoolVar(&o.version, "version", false,
 		"print the version and exit")
@@ -83,7 +80,7 @@ func (o *options) register(fs *flag.FlagSet) {
 	}
 }
 
-// validate reports every flag that cannot work, each with what would, and reads the inventory file.
+// validate returns an error for every flag that cannot work, each with what would work. It reads the inventory file.
 func (o *options) validate() error {
 	var errs []error
 	if o.namespace == "" {
@@ -92,24 +89,28 @@ func (o *options) validate() error {
 		errs = append(errs, fmt.Errorf("--namespace %q: %s", o.namespace, strings.Join(msgs, "; ")))
 	}
 	for _, name := range []struct{ flag, value string }{
-		{"configmap-name", o.configMapName}, {"leader-election-id", o.leaderElectionID},
+		{"configmap-name", o.operator.ConfigMap.Name}, {"leader-election-id", o.leaseName},
 	} {
 		if msgs := validation.IsDNS1123Subdomain(name.value); len(msgs) > 0 {
 			errs = append(errs, fmt.Errorf("--%s %q: %s", name.flag, name.value, strings.Join(msgs, "; ")))
 		}
 	}
-	if o.perNodeMetricsLimit < 0 {
-		errs = append(errs, fmt.Errorf("--per-node-metrics-limit %d: use 0 for no series by node", o.perNodeMetricsLimit))
+	if o.operator.Metrics.PerNodeLimit < 0 {
+		errs = append(errs, fmt.Errorf("--per-node-metrics-limit %d: use 0 for no series by node", o.operator.Metrics.PerNodeLimit))
 	}
-	if o.namespaceMetrics && !o.allocation {
+	if o.operator.Metrics.Namespaces && !o.operator.Inputs.Allocation {
 		errs = append(errs, errors.New("--namespace-metrics needs --allocation: without reading Pods it is not known who holds GPUs"))
 	}
-	if o.metricsCertDir != "" && !o.metricsSecure {
+	if o.operator.Metrics.CertDir != "" && !o.operator.Metrics.Secure {
 		errs = append(errs, errors.New("--metrics-cert-dir needs --metrics-secure: without TLS there is no use for a certificate"))
 	}
 	errs = append(errs, o.readInventoryFile())
-	if o.logFormat != "json" && o.logFormat != "text" {
-		errs = append(errs, fmt.Errorf("--log-format %q: use json or text", o.logFormat))
+	if o.logging.format != "json" && o.logging.format != "text" {
+		errs = append(errs, fmt.Errorf("--log-format %q: use json or text", o.logging.format))
+	}
+	o.operator.ConfigMap.Namespace = o.namespace
+	if o.leaderElect {
+		o.operator.Lease = types.NamespacedName{Namespace: o.namespace, Name: o.leaseName}
 	}
 	return errors.Join(errs...)
 }
@@ -118,7 +119,7 @@ func (o *options) readInventoryFile() (err error) {
 	if o.inventoryFile == "" {
 		return nil
 	}
-	if o.inventory, err = inventoryfile.Read(o.inventoryFile); err != nil {
+	if o.operator.Inventory, err = inventoryfile.Read(o.inventoryFile); err != nil {
 		return fmt.Errorf("--inventory-file: %w", err)
 	}
 	return nil

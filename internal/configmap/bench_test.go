@@ -9,7 +9,7 @@ import (
 func BenchmarkRenderOf(b *testing.B) {
 	for _, nodes := range []int{100, 1_000, 5_000, 15_000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
-			inv := fleet(nodes/100, nodes/100, nodes-nodes/50, shortName)
+			inv := fleetOf(nodes/100, nodes/100, nodes-nodes/50, shortName)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := Render(inv); err != nil {

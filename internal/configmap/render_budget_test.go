@@ -15,7 +15,7 @@ import (
 )
 
 // fleet has the given number of nodes of each kind, in the order of a status: those that are not ready first.
-func fleet(notReady, warned, healthy int, name func(int) string) *v1.GpuInventoryStatus {
+func fleetOf(notReady, warned, healthy int, name func(int) string) *v1.GpuInventoryStatus {
 	n := notReady + warned + healthy
 	inv := &v1.GpuInventoryStatus{
 		TotalGpuNodes: new(int32(n)), ReadyGpuNodes: new(int32(n - notReady)), TotalGpus: new(int32(8 * n)),
@@ -56,16 +56,16 @@ func TestOmissionKeepsTotalsProblemsAndTheBudget(t *testing.T) {
 		inv      *v1.GpuInventoryStatus
 		wantFull bool
 	}{
-		"1,000 nodes fit":                             {inv: fleet(10, 10, 980, shortName), wantFull: true},
-		"5,000 healthy nodes":                         {inv: fleet(0, 0, 5_000, shortName)},
-		"5,000 nodes, some with problems":             {inv: fleet(200, 300, 4_500, shortName)},
-		"5,000 nodes, none ready":                     {inv: fleet(5_000, 0, 0, shortName)},
-		"20,000 nodes with the longest names":         {inv: fleet(100, 100, 19_800, longName)},
-		"20,000 long names, most of them in trouble":  {inv: fleet(15_000, 2_000, 3_000, longName)},
-		"20,000 long names, all ready, most warned":   {inv: fleet(0, 18_000, 2_000, longName)},
-		"20,000 nodes, not one of them ready":         {inv: fleet(20_000, 0, 0, longName)},
-		"20,000 nodes whose text JSON has to escape":  {inv: fleet(50, 50, 19_900, func(i int) string { return strings.Repeat("\x01", 247) + shortName(i) })},
-		"20,000 nodes with names of three-byte runes": {inv: fleet(50, 50, 19_900, func(i int) string { return strings.Repeat("核", 80) + shortName(i) })},
+		"1,000 nodes fit":                             {inv: fleetOf(10, 10, 980, shortName), wantFull: true},
+		"5,000 healthy nodes":                         {inv: fleetOf(0, 0, 5_000, shortName)},
+		"5,000 nodes, some with problems":             {inv: fleetOf(200, 300, 4_500, shortName)},
+		"5,000 nodes, none ready":                     {inv: fleetOf(5_000, 0, 0, shortName)},
+		"20,000 nodes with the longest names":         {inv: fleetOf(100, 100, 19_800, longName)},
+		"20,000 long names, most of them in trouble":  {inv: fleetOf(15_000, 2_000, 3_000, longName)},
+		"20,000 long names, all ready, most warned":   {inv: fleetOf(0, 18_000, 2_000, longName)},
+		"20,000 nodes, not one of them ready":         {inv: fleetOf(20_000, 0, 0, longName)},
+		"20,000 nodes whose text JSON has to escape":  {inv: fleetOf(50, 50, 19_900, func(i int) string { return strings.Repeat("\x01", 247) + shortName(i) })},
+		"20,000 nodes with names of three-byte runes": {inv: fleetOf(50, 50, 19_900, func(i int) string { return strings.Repeat("核", 80) + shortName(i) })},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestOmissionKeepsTotalsProblemsAndTheBudget(t *testing.T) {
 
 func TestEveryNodeWithAProblemStaysWhileHealthyOnesGo(t *testing.T) {
 	const notReady, warned = 200, 300
-	data := render(t, fleet(notReady, warned, 4_500, shortName))
+	data := render(t, fleetOf(notReady, warned, 4_500, shortName))
 	if got := strings.Count(data[KeyNodes], "ready=false"); got != notReady {
 		t.Errorf("%d rows of nodes that are not ready, want all %d", got, notReady)
 	}
@@ -173,7 +173,7 @@ func checkKeptRows(t *testing.T, inv *v1.GpuInventoryStatus, data map[string]str
 }
 
 func TestForgedProductsAndResourcesLeaveRoomForProblemNodes(t *testing.T) {
-	inv := fleet(500, 0, 4_500, shortName)
+	inv := fleetOf(500, 0, 4_500, shortName)
 	inv.Products, inv.Resources = nil, nil
 	for i := range 10_000 {
 		forged := strings.Repeat("\x01", 240) + shortName(i)
@@ -246,7 +246,7 @@ func FuzzRenderKeepsOneLinePerNode(f *testing.F) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	inv := fleet(50, 50, 4_900, shortName)
+	inv := fleetOf(50, 50, 4_900, shortName)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Render(inv); err != nil {

@@ -1,3 +1,2 @@
-// Package status keeps the status of every GpuInventory equal to what the Nodes that it covers say: the shell around the
-// pure packages gpu and inventory, with the watches, the one write and the Events that follow it.
+// Package status publishes inventories to the status of every GpuInventory, and reports what changed as Events.
 package status
