@@ -24,9 +24,6 @@ func (k Known) of(resource string) bool {
 	return k.Pods
 }
 
-// maxResources is how many resources the API accepts on a row.
-const maxResources = 256
-
 // WithAllocated fills in what is held of the rows' resources. What is not known stays absent. Units that pods hold of a
 // resource that their node no longer has, as after it was renamed, get a resource of their own with a capacity of 0: the
 // GPUs behind them are not free. Rows that change are copied; the given ones are never written to.
@@ -79,7 +76,7 @@ func vanished(resources []v1.NodeResource, held map[string]int64) (gone []v1.Nod
 		}
 	}
 	slices.SortFunc(gone, func(a, b v1.NodeResource) int { return cmp.Compare(a.Name, b.Name) })
-	return gone[:min(len(gone), max(maxResources-len(resources), 0))]
+	return gone[:min(len(gone), max(v1.MaxResources-len(resources), 0))]
 }
 
 func isListed(resources []v1.NodeResource, name string) bool {

@@ -52,12 +52,12 @@ func TestWithAllocated(t *testing.T) {
 
 func TestWithAllocatedAddsNoMoreResourcesThanTheAPIAccepts(t *testing.T) {
 	n := v1.GpuNode{Name: "a"}
-	for i := range maxResources {
+	for i := range v1.MaxResources {
 		n.Resources = append(n.Resources, v1.NodeResource{Name: fmt.Sprintf("nvidia.com/%04X", i), Capacity: 1})
 	}
 	got := WithAllocated([]v1.GpuNode{n}, holders.Held{"a": {gpus: 1}}, Known{Pods: true})
-	if len(got[0].Resources) != maxResources {
-		t.Errorf("%d resources, want %d", len(got[0].Resources), maxResources)
+	if len(got[0].Resources) != v1.MaxResources {
+		t.Errorf("%d resources, want %d", len(got[0].Resources), v1.MaxResources)
 	}
 }
 

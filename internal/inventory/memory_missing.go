@@ -60,7 +60,7 @@ func appendSentence(message, sentence string) string {
 		return sentence
 	}
 	const separator = "; "
-	if room := maxMessage - len(separator) - len(sentence); len(message) > room {
+	if room := v1.MaxMessageBytes - len(separator) - len(sentence); len(message) > room {
 		message = strings.ToValidUTF8(message[:room], "")
 	}
 	return message + separator + sentence

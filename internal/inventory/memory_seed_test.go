@@ -101,7 +101,7 @@ func TestMissingGpusSurviveARestartAndALongMessage(t *testing.T) {
 	var m Memory
 	m.Recall(id, *labelled(8), true, start)
 	before, _ := m.Recall(id, *labelled(7, notReady(v1.ReasonNodeNotReady), message(long)), true, start)
-	if len(before.Message) > maxMessage || !strings.HasSuffix(before.Message, found7of8) {
+	if len(before.Message) > v1.MaxMessageBytes || !strings.HasSuffix(before.Message, found7of8) {
 		t.Errorf("message of %d bytes: %s", len(before.Message), before.Message)
 	}
 	var next Memory
