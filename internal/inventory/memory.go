@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
 // Memory keeps what was last read of the GPUs of each Node, and gives it back while it cannot be read. Labels vanish for a
@@ -33,8 +34,8 @@ type NodeIdentity struct {
 	UID types.UID
 	// Created is the Node's time of creation. Zero: not known.
 	Created time.Time
-	// Hardware is what node feature discovery says, as HardwareOf reads it.
-	Hardware Hardware
+	// Hardware is what node feature discovery says, as gpu.HardwareOf reads it.
+	Hardware gpu.Hardware
 }
 
 // known is what is remembered of one Node.
@@ -111,7 +112,7 @@ func (m *Memory) Recall(n NodeIdentity, row v1.GpuNode, isGPU bool, now time.Tim
 		k = &known{}
 	}
 	k.uid, k.created, k.asOf = n.UID, n.Created, time.Time{}
-	k.onBus = k.onBus || n.Hardware == HardwareSeen
+	k.onBus = k.onBus || n.Hardware == gpu.HardwareSeen
 	if k.last != nil && reflect.DeepEqual(k.last.row, row) {
 		return k.last.became(), true
 	}
@@ -134,7 +135,7 @@ func (m *Memory) Recall(n NodeIdentity, row v1.GpuNode, isGPU bool, now time.Tim
 // is dropped.
 func (m *Memory) of(n NodeIdentity, isGPU bool) *known {
 	k := m.nodes[n.Name]
-	if k != nil && (k.another(n) || !isGPU && k.onBus && n.Hardware == HardwareAbsent) {
+	if k != nil && (k.another(n) || !isGPU && k.onBus && n.Hardware == gpu.HardwareAbsent) {
 		delete(m.nodes, n.Name)
 		return nil
 	}

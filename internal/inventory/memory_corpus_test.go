@@ -32,7 +32,7 @@ type seenNode struct {
 
 // identity is that of the Node, as the shells make it.
 func (s seenNode) identity() NodeIdentity {
-	return NodeIdentity{Name: s.node.Name, UID: "uid", Created: start.Add(-time.Hour), Hardware: HardwareOf(s.node.Labels)}
+	return NodeIdentity{Name: s.node.Name, UID: "uid", Created: start.Add(-time.Hour), Hardware: gpu.HardwareOf(s.node.Labels)}
 }
 
 // recall reads the Node and completes the reading.
@@ -58,7 +58,7 @@ func (s seenNode) losses() map[string]seenNode {
 	out := map[string]seenNode{
 		"labels":      s.with(func(l *seenNode) { l.node.Labels = nil }),
 		"nvidia.com":  s.with(func(l *seenNode) { dropLabels(l.node, "nvidia.com/") }),
-		"NFD":         s.with(func(l *seenNode) { dropLabels(l.node, nfdDomain) }),
+		"NFD":         s.with(func(l *seenNode) { dropLabels(l.node, "feature.node.kubernetes.io/") }),
 		"devices":     s.with(func(l *seenNode) { l.devices = nil }),
 		"annotations": s.with(func(l *seenNode) { l.node.Annotations = nil }),
 		"resources":   s.with(dropResources),

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
 func TestMemoryEndsWithTheNode(t *testing.T) {
-	old := NodeIdentity{Name: "a", UID: "1", Created: start.Add(-time.Hour), Hardware: HardwareSeen}
+	old := NodeIdentity{Name: "a", UID: "1", Created: start.Add(-time.Hour), Hardware: gpu.HardwareSeen}
 	cases := map[string]struct {
 		before func(*Memory)
 		id     NodeIdentity
@@ -27,10 +28,10 @@ func TestMemoryEndsWithTheNode(t *testing.T) {
 			before: func(m *Memory) { m.Forget("b") }, id: old, want: true,
 		},
 		"feature discovery runs and sees no GPU where it saw one": {
-			id: NodeIdentity{Name: "a", UID: "1", Created: old.Created, Hardware: HardwareAbsent},
+			id: NodeIdentity{Name: "a", UID: "1", Created: old.Created, Hardware: gpu.HardwareAbsent},
 		},
 		"feature discovery has gone as well": {
-			id: NodeIdentity{Name: "a", UID: "1", Created: old.Created, Hardware: HardwareUnknown}, want: true,
+			id: NodeIdentity{Name: "a", UID: "1", Created: old.Created, Hardware: gpu.HardwareUnknown}, want: true,
 		},
 	}
 	for name, tc := range cases {
@@ -50,7 +51,7 @@ func TestMemoryEndsWithTheNode(t *testing.T) {
 }
 
 func TestHardwareIsRememberedThoughNothingElseIsKnown(t *testing.T) {
-	for hardware, want := range map[Hardware]bool{HardwareSeen: true, HardwareUnknown: false} {
+	for hardware, want := range map[gpu.Hardware]bool{gpu.HardwareSeen: true, gpu.HardwareUnknown: false} {
 		var m Memory
 		m.Recall(NodeIdentity{Name: "a", UID: "1", Hardware: hardware}, *wiped(0, unlabelled), true, start)
 		if _, got := m.Recall(NodeIdentity{Name: "a", UID: "1"}, *bare(true, v1.ReasonOK, ""), false, start); got != want {
@@ -61,30 +62,9 @@ func TestHardwareIsRememberedThoughNothingElseIsKnown(t *testing.T) {
 
 func TestAbsenceOfHardwareNeedsItsPresence(t *testing.T) {
 	var m Memory
-	id := NodeIdentity{Name: "a", UID: "1", Hardware: HardwareAbsent} // feature discovery is configured not to look for GPUs
+	id := NodeIdentity{Name: "a", UID: "1", Hardware: gpu.HardwareAbsent} // feature discovery is configured not to look for GPUs
 	m.Recall(id, *labelled(8), true, start)
 	if _, ok := m.Recall(id, *bare(true, v1.ReasonOK, ""), false, start); !ok {
 		t.Error("forgotten, though feature discovery never saw the GPUs")
-	}
-}
-
-func TestHardwareOf(t *testing.T) {
-	cases := map[string]struct {
-		labels map[string]string
-		want   Hardware
-	}{
-		"no labels":          {want: HardwareUnknown},
-		"labels of others":   {labels: map[string]string{"nvidia.com/gpu.present": "true"}, want: HardwareUnknown},
-		"a GPU on the bus":   {labels: map[string]string{"feature.node.kubernetes.io/pci-0302_10de.present": "true"}, want: HardwareSeen},
-		"a rule for Intel":   {labels: map[string]string{"intel.feature.node.kubernetes.io/gpu": "true"}, want: HardwareSeen},
-		"no GPU on the bus":  {labels: map[string]string{"feature.node.kubernetes.io/pci-0200_8086.present": "true"}, want: HardwareAbsent},
-		"nothing of the bus": {labels: map[string]string{"feature.node.kubernetes.io/cpu-cpuid.AVX2": "true"}, want: HardwareAbsent},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := HardwareOf(tc.labels); got != tc.want {
-				t.Errorf("HardwareOf() = %d, want %d", got, tc.want)
-			}
-		})
 	}
 }

@@ -198,7 +198,7 @@ func (f *Fleet) tallyDevices(old map[string]*gpu.Devices) {
 func (f *Fleet) read(e *evidence) *node {
 	full := e.node()
 	reading, ok := gpu.Read(gpu.Input{Node: full, Devices: f.devices[e.name]}, f.options)
-	id := inventory.NodeIdentity{Name: e.name, UID: e.uid, Created: e.created.Time, Hardware: inventory.HardwareOf(full.Labels)}
+	id := inventory.NodeIdentity{Name: e.name, UID: e.uid, Created: e.created.Time, Hardware: gpu.HardwareOf(full.Labels)}
 	row, ok := f.memory.Recall(id, reading.Row, ok, f.now())
 	return &node{evidence: e, row: row, isGPU: ok}
 }
