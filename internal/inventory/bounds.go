@@ -26,14 +26,6 @@ func Clip(s string, limit int) string {
 	return s[:cut] + mark
 }
 
-// bound keeps a row within what the API accepts.
-func bound(n *v1.GpuNode) {
-	n.Message = Clip(n.Message, v1.MaxMessageBytes)
-	if len(n.Gpus) > v1.MaxGroups {
-		n.Gpus = n.Gpus[:v1.MaxGroups]
-	}
-}
-
 // boundSummaries leaves out products and resources beyond what the API accepts, which only forged labels can bring about,
 // and says what is missing.
 func boundSummaries(s *v1.GpuInventoryStatus) (omitted string) {

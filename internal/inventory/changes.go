@@ -46,7 +46,7 @@ func Changes(before, after *v1.GpuInventoryStatus) []Change {
 		}
 		// A row that was left out to save space was a ready node's, and not being listed does not make a node new.
 		if before.NodesOmitted == 0 {
-			out = append(out, normal(v1.EventGpuNodeAdded, n.Name, "%s: %s", n.Name, describe(n)))
+			out = append(out, normal(v1.EventGpuNodeAdded, n.Name, "%s: %s", n.Name, Describe(n)))
 		}
 		if !n.Ready {
 			out = append(out, warning(v1.EventGpuNodeNotReady, n.Name, "%s is not ready: %s", n.Name, why(n)).as("%s", n.Reason))
@@ -54,7 +54,7 @@ func Changes(before, after *v1.GpuInventoryStatus) []Change {
 	}
 	if after.NodesOmitted == 0 {
 		for name, n := range old {
-			out = append(out, normal(v1.EventGpuNodeRemoved, name, "%s: %s", name, describe(n)))
+			out = append(out, normal(v1.EventGpuNodeRemoved, name, "%s: %s", name, Describe(n)))
 		}
 	}
 	out = append(out, expectationChanges(before, after)...)
@@ -93,11 +93,11 @@ func factChanges(was, is *v1.GpuNode) []Change {
 	case before == now || !productUnknown(was) && !productUnknown(is) && layout(was) != layout(is):
 		return nil
 	case now:
-		return []Change{normal(v1.EventGpuFactsRestored, is.Name, "%s: %s", is.Name, describe(is))}
+		return []Change{normal(v1.EventGpuFactsRestored, is.Name, "%s: %s", is.Name, Describe(is))}
 	case hasSource(is, v1.SourceLastKnown):
-		return []Change{warning(v1.EventGpuFactsLost, is.Name, "%s: no longer readable, last known: %s", is.Name, describe(is))}
+		return []Change{warning(v1.EventGpuFactsLost, is.Name, "%s: no longer readable, last known: %s", is.Name, Describe(is))}
 	default:
-		return []Change{warning(v1.EventGpuFactsLost, is.Name, "%s: %s; it was %s", is.Name, describe(is), describe(was))}
+		return []Change{warning(v1.EventGpuFactsLost, is.Name, "%s: %s; it was %s", is.Name, Describe(is), Describe(was))}
 	}
 }
 
@@ -153,8 +153,8 @@ func factsKnown(n *v1.GpuNode) bool {
 	return n.GpuCount != nil && !productUnknown(n) && !hasSource(n, v1.SourceLastKnown)
 }
 
-// describe names a node's GPUs: "8 x nvidia NVIDIA-H100-80GB-HBM3".
-func describe(n *v1.GpuNode) string {
+// Describe names a node's GPUs: "8 x nvidia NVIDIA-H100-80GB-HBM3".
+func Describe(n *v1.GpuNode) string {
 	if len(n.Gpus) == 0 {
 		return "GPUs unknown"
 	}

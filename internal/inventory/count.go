@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
 // sum adds counts of which some may be unknown. Nothing to add is a known 0; only unknown counts add up to unknown, never
@@ -27,6 +26,18 @@ func (s *sum) add(n *int32) {
 
 func (s *sum) value() *int32 {
 	if s.unknown && !s.known {
+		return nil
+	}
+	return new(s.total)
+}
+
+// TotalCount adds up the counts of groups. The sum is nil, unknown, when one of them is or there is none.
+func TotalCount(groups []v1.GpuGroup) *int32 {
+	var s sum
+	for i := range groups {
+		s.add(groups[i].Count)
+	}
+	if s.unknown || !s.known {
 		return nil
 	}
 	return new(s.total)
@@ -131,15 +142,8 @@ func belongs(n *v1.GpuNode, resource string, vendor v1.Vendor) bool {
 	if !slices.ContainsFunc(n.Gpus, func(g v1.GpuGroup) bool { return g.Vendor != vendor }) {
 		return true
 	}
-	if driver, ok := strings.CutPrefix(resource, gpu.DRAResource("")); ok {
-		v, ok := gpu.DriverVendor(driver, gpu.Options{})
-		if !ok {
-			v, _ = gpu.DriverVendor(driver, gpu.Options{ExtraResources: []string{resource}})
-		}
-		return v == vendor
-	}
-	class := classOf(resource)
-	return class.Vendor == vendor
+	v, _ := VendorOf(resource)
+	return v == vendor
 }
 
 // wholeGpus reports whether a unit of the resource is a whole GPU. With MIG that depends on the strategy: mixed leaves
@@ -155,6 +159,3 @@ func wholeGpus(n *v1.GpuNode, resource string) bool {
 		return false
 	}
 }
-
-// isDRA reports whether a resource stands for the devices of a DRA driver.
-func isDRA(resource string) bool { return strings.HasPrefix(resource, gpu.DRAResource("")) }

@@ -128,14 +128,14 @@ func poolGpus(n *v1.GpuNode, product string) (count *int32, member membership) {
 		switch {
 		case g.Product == "":
 			member = max(member, unsure)
-		case sameProduct(g.Product, baseProduct(product)):
+		case SameProduct(g.Product, baseProduct(product)):
 			found, member = append(found, g), yes
 		}
 	}
 	if len(n.Gpus) == 0 {
 		member = unsure
 	}
-	return total(found), member
+	return TotalCount(found), member
 }
 
 // baseProduct takes off the suffixes that people copy from labels.

@@ -46,8 +46,6 @@ func named8(names string, mods ...func(*v1.GpuNode)) (rows []v1.GpuNode) {
 	return rows
 }
 
-func product(name string) func(*v1.GpuNode) { return func(n *v1.GpuNode) { n.Gpus[0].Product = name } }
-
 func TestAsExpected(t *testing.T) {
 	type want struct {
 		status          metav1.ConditionStatus
@@ -139,8 +137,10 @@ func TestAsExpected(t *testing.T) {
 		},
 		"one of several products": {
 			pools: []v1.ExpectedPool{h100Pool(anywhere, func(p *v1.ExpectedPool) { p.Product, p.Nodes, p.GpusPerNode = "Tesla-T4", 1, new(int32(2)) })},
-			rows:  []v1.GpuNode{row("a", 3, group(a10x1, t4x2))},
-			want:  want{metav1.ConditionTrue, "ExpectationMet", "h100-pool: 1 of 1 node, 2 of 2 GPUs", "2", "0"},
+			rows: []v1.GpuNode{row("a", 3, func(n *v1.GpuNode) {
+				n.Gpus = []v1.GpuGroup{{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-A10", Count: new(int32(1))}, {Vendor: v1.VendorNVIDIA, Product: "Tesla-T4", Count: new(int32(2))}}
+			})},
+			want: want{metav1.ConditionTrue, "ExpectationMet", "h100-pool: 1 of 1 node, 2 of 2 GPUs", "2", "0"},
 		},
 		"nothing declared to be there": {
 			pools: []v1.ExpectedPool{h100Pool(func(p *v1.ExpectedPool) { p.Nodes = 0 })},

@@ -43,7 +43,7 @@ func heldOf(n *v1.GpuNode, vendor v1.Vendor, count int64) heldGpus {
 		if !belongs(n, r.Name, vendor) {
 			continue
 		}
-		class := classOf(r.Name)
+		class, _ := classOf(r.Name)
 		if r.Allocated == nil || class.Kind == gpu.UnitVGPU || class.Kind == gpu.UnitCards {
 			return heldGpus{}
 		}

@@ -86,6 +86,6 @@ func isListed(resources []v1.NodeResource, name string) bool {
 // countsAlone reports whether a resource that a row does not list has no units on the node. Quantities and names that may be
 // no GPU are left out of rows for other reasons, and devices of drivers while they are not all published.
 func countsAlone(name string) bool {
-	class := classOf(name)
+	class, _ := classOf(name)
 	return class.Kind != gpu.UnitQuantity && class.Kind != gpu.UnitFree && !isDRA(name)
 }

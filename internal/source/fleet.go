@@ -13,6 +13,7 @@ import (
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/memory"
 )
 
 // Fleet is what the Nodes say now, one reading for each, kept current by the watches. It tells its listeners when a
@@ -25,7 +26,7 @@ type Fleet struct {
 	nodes   map[string]*node
 	devices map[string]*gpu.Devices
 	listen  []func(Change)
-	memory  inventory.Memory
+	memory  memory.Store
 	now     func() time.Time
 
 	// Who holds GPUs; the tally is nil when nobody wants to know.
@@ -198,7 +199,7 @@ func (f *Fleet) tallyDevices(old map[string]*gpu.Devices) {
 func (f *Fleet) read(e *evidence) *node {
 	full := e.node()
 	reading, ok := gpu.Read(gpu.Input{Node: full, Devices: f.devices[e.name]}, f.options)
-	id := inventory.NodeIdentity{Name: e.name, UID: e.uid, Created: e.created.Time, Hardware: gpu.HardwareOf(full.Labels)}
+	id := memory.Node{Name: e.name, UID: e.uid, Created: e.created.Time, Hardware: gpu.HardwareOf(full.Labels)}
 	row, ok := f.memory.Recall(id, reading.Row, ok, f.now())
 	return &node{evidence: e, row: row, isGPU: ok}
 }
