@@ -33,7 +33,7 @@ type Fleet struct {
 	tally  *holders.Tally
 	pods   *ledger[holders.Holding]
 	claims *ledger[holders.Claim]
-	known  inventory.Known
+	known  inventory.HoldersRead
 
 	version   atomic.Uint64 // counts changes
 	snapshots snapshots
