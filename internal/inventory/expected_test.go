@@ -192,14 +192,25 @@ func text(n *int32) string {
 	return fmt.Sprint(*n)
 }
 
-func TestExpectStatesEverything(t *testing.T) {
+func TestCompareCountsEverything(t *testing.T) {
+	type counts struct {
+		Found, Unsure, Missing, Uncounted    int32
+		ExpectedGpus, FoundGpus, MissingGpus *int32
+		Name, Deviating                      string
+	}
 	rows := append(named8("ab"), row("c", 7), row("d", 0, unlabelled))
-	want := []PoolState{{
-		Name: "h100-pool", ExpectedNodes: 4, FoundNodes: 3, UnsureNodes: 1,
+	want := counts{
+		Name: "h100-pool", Found: 3, Unsure: 1,
 		ExpectedGpus: new(int32(32)), FoundGpus: new(int32(23)), MissingGpus: new(int32(1)), Deviating: "c has 7",
-	}}
-	if diff := cmp.Diff(want, Expect([]v1.ExpectedPool{h100Pool()}, rows, poolOf)); diff != "" {
-		t.Errorf("Expect() (-want +got):\n%s", diff)
+	}
+	c := comparePools([]v1.ExpectedPool{h100Pool()}, rows, poolOf)[0]
+	s := c.state()
+	got := counts{
+		Name: s.Name, Found: c.found, Unsure: c.unsure, Missing: c.missingNodes(), Uncounted: c.uncounted,
+		ExpectedGpus: s.ExpectedGpus, FoundGpus: c.foundGpus(), MissingGpus: s.MissingGpus, Deviating: first(c.deviating),
+	}
+	if diff := cmp.Diff(want, got); diff != "" || c.pool.Nodes != 4 || c.invalid != nil {
+		t.Errorf("comparePools() (-want +got):\n%s", diff)
 	}
 }
 
