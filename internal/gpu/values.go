@@ -43,6 +43,15 @@ func units(q resource.Quantity) (n int64, ok bool) {
 	return q.Value(), true
 }
 
+// MaxUnits is the greatest number of units of one resource that is believed.
+const MaxUnits = maxUnits
+
+// Units returns a quantity as whole units, from 0 to MaxUnits.
+func Units(q resource.Quantity) int64 {
+	n, _ := units(q)
+	return n
+}
+
 // quantityMiB reads a quantity of bytes as MiB. It is nil when that is less than 1 MiB or more than one GPU can have.
 func quantityMiB(q resource.Quantity) *int64 {
 	if q.Sign() <= 0 || astronomic(q) || q.CmpInt64(bytesPerMiB) < 0 || q.CmpInt64(maxMiB*bytesPerMiB) > 0 {
