@@ -26,8 +26,8 @@ func Clip(s string, limit int) string {
 	return s[:cut] + mark
 }
 
-// boundSummaries leaves out products and resources beyond what the API accepts, which only forged labels can bring about,
-// and says what is missing.
+// boundSummaries leaves out products and resources beyond what the API accepts, and returns a text about what is left out. Only
+// forged labels can cause so many.
 func boundSummaries(s *v1.GpuInventoryStatus) (omitted string) {
 	if n := len(s.Products); n > v1.MaxSummaries {
 		s.Products = s.Products[:v1.MaxSummaries]

@@ -135,7 +135,7 @@ func (c *comparison) String() string {
 		text += ": more than declared"
 	}
 	if len(c.deviating) > 0 {
-		text += ": " + first(c.deviating)
+		text += ": " + firstFew(c.deviating)
 	}
 	return text
 }

@@ -207,7 +207,7 @@ func TestCompareCountsEverything(t *testing.T) {
 	s := c.state()
 	got := counts{
 		Name: s.Name, Found: c.found, Unsure: c.unsure, Missing: c.missingNodes(), Uncounted: c.uncounted,
-		ExpectedGpus: s.ExpectedGpus, FoundGpus: c.foundGpus(), MissingGpus: s.MissingGpus, Deviating: first(c.deviating),
+		ExpectedGpus: s.ExpectedGpus, FoundGpus: c.foundGpus(), MissingGpus: s.MissingGpus, Deviating: firstFew(c.deviating),
 	}
 	if diff := cmp.Diff(want, got); diff != "" || c.pool.Nodes != 4 || c.invalid != nil {
 		t.Errorf("comparePools() (-want +got):\n%s", diff)
