@@ -23,7 +23,7 @@ type fleet struct {
 	pods    []holders.Holding
 	claims  []holders.Claim
 	// known says whether all pods and claims have been read.
-	known inventory.Known
+	known inventory.HoldersRead
 }
 
 // addNode takes the Node over and keeps what an inventory needs: a Node's list of images alone can be larger.

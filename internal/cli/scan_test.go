@@ -82,7 +82,7 @@ func TestScanPrintsWhatTheOperatorWritesWithoutWhatBelongsToTheWrite(t *testing.
 			rows = append(rows, r.Row)
 		}
 	}
-	rows = inventory.WithAllocated(rows, nil, inventory.Known{Pods: true})
+	rows = inventory.WithAllocated(rows, nil, inventory.HoldersRead{Pods: true})
 	written, _ := inventory.Next(v1.GpuInventoryStatus{}, inventory.Snapshot(rows), 1, time.Unix(1_800_000_000, 0))
 	body, err := json.Marshal(written)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/memory"
 )
 
 // Fleet is what all Nodes of a cluster say now, with one row for each GPU node.
@@ -24,7 +25,7 @@ type Fleet struct {
 	mu        sync.RWMutex
 	nodes     map[string]*node
 	devices   map[string]*gpu.Devices
-	memory    inventory.Memory
+	memory    memory.Store
 	holdings  *holdings // nil: nobody wants to know who holds GPUs
 	listeners []func(Change)
 

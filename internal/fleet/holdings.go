@@ -16,7 +16,7 @@ type holdings struct {
 	tally  *holders.Tally
 	pods   *holdingsOf[holders.Holding]
 	claims *holdingsOf[holders.Claim]
-	read   inventory.Known
+	read   inventory.HoldersRead
 }
 
 func newHoldings(options gpu.Options) *holdings {

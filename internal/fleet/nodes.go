@@ -5,7 +5,7 @@ import (
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/memory"
 )
 
 // node is one Node: its facts, and the row that they give.
@@ -70,7 +70,7 @@ func (f *Fleet) replaceNodes(list []*evidence) {
 func (f *Fleet) read(facts *evidence) *node {
 	full := facts.node()
 	reading, ok := gpu.Read(gpu.Input{Node: full, Devices: f.devices[facts.name]}, f.options)
-	id := inventory.NodeIdentity{Name: facts.name, UID: facts.uid, Created: facts.created.Time, Hardware: inventory.HardwareOf(full.Labels)}
+	id := memory.Node{Name: facts.name, UID: facts.uid, Created: facts.created.Time, Hardware: gpu.HardwareOf(full.Labels)}
 	row, ok := f.memory.Recall(id, reading.Row, ok, f.now())
 	return &node{evidence: facts, row: row, isGPU: ok}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	maxGroups    = 64
-	maxResources = 256
+	maxGroups    = v1.MaxGroups
+	maxResources = v1.MaxResources
 )
 
 // decide turns the evidence into the node's row.

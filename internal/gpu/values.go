@@ -7,16 +7,18 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
 // Bounds of what is believed. A value beyond them is a mistake or an attack, and must not reach a total.
 const (
-	maxGPUs     = 1024           // physical GPUs, slices or list entries of one node
-	maxUnits    = int64(1) << 40 // units of one resource: sums over a fleet stay inside int64
-	maxReplicas = int64(1) << 20 // replicas of one GPU
-	maxMiB      = int64(4) << 20 // 4 TiB in MiB: more cannot be MiB of one GPU
-	maxText     = 1024           // bytes of a message or of a quoted value
-	maxName     = 253            // bytes of a product or variant
+	maxGPUs     = 1024               // physical GPUs, slices or list entries of one node
+	maxUnits    = int64(1) << 40     // units of one resource: sums over a fleet stay inside int64
+	maxReplicas = int64(1) << 20     // replicas of one GPU
+	maxMiB      = int64(4) << 20     // 4 TiB in MiB: more cannot be MiB of one GPU
+	maxText     = v1.MaxMessageBytes // bytes of a message or of a quoted value
+	maxName     = v1.MaxProductBytes // bytes of a product or variant
 	bytesPerMiB = int64(1) << 20
 )
 
@@ -39,6 +41,15 @@ func units(q resource.Quantity) (n int64, ok bool) {
 		return maxUnits, false
 	}
 	return q.Value(), true
+}
+
+// MaxUnits is the greatest number of units of one resource that is believed.
+const MaxUnits = maxUnits
+
+// Units returns a quantity as whole units, from 0 to MaxUnits.
+func Units(q resource.Quantity) int64 {
+	n, _ := units(q)
+	return n
 }
 
 // quantityMiB reads a quantity of bytes as MiB. It is nil when that is less than 1 MiB or more than one GPU can have.

@@ -25,9 +25,9 @@ func (c Claim) Equal(o Claim) bool {
 	return c.Namespace == o.Namespace && c.Node == o.Node && slices.Equal(c.Devices, o.Devices)
 }
 
-// OfClaim says what a ResourceClaim holds. It returns false for a claim that holds no device of a GPU driver. An allocated
-// claim holds whether or not a pod uses it now, and however many do. Access for an administrator holds nothing: it watches
-// devices that others hold.
+// OfClaim returns what a ResourceClaim holds. It returns false for a claim that holds no device of a GPU driver. An allocated
+// claim holds its devices however many pods use it, even when none does. Access for an administrator holds nothing: it
+// watches devices that others hold.
 func OfClaim(claim *resourcev1.ResourceClaim, opts gpu.Options) (Claim, bool) {
 	allocation := claim.Status.Allocation
 	if allocation == nil {
@@ -49,11 +49,11 @@ func OfClaim(claim *resourcev1.ResourceClaim, opts gpu.Options) (Claim, bool) {
 	slices.SortFunc(c.Devices, func(a, b gpu.DeviceID) int {
 		return cmp.Or(cmp.Compare(a.Driver, b.Driver), cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Device, b.Device))
 	})
-	c.Devices = slices.Compact(c.Devices) // shares of one device within the claim
+	c.Devices = slices.Compact(c.Devices) // a claim can have several shares of one device
 	return c, true
 }
 
-// nodeOf is the one Node that a selector selects by name, as the scheduler writes it for devices of a node.
+// nodeOf returns the one Node that a selector selects by name, in the form that the scheduler writes for devices of a node.
 func nodeOf(selector *corev1.NodeSelector) string {
 	if selector == nil || len(selector.NodeSelectorTerms) != 1 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Servers convert between the versions of ResourceClaim; files do not. These functions convert the fields that OfClaim
+// A server converts between the versions of ResourceClaim. A claim in a file has to be converted here: the fields that OfClaim
 // reads, and no others.
 
 // FromV1beta1 converts a ResourceClaim of resource.k8s.io/v1beta1.
@@ -35,11 +35,11 @@ func FromV1beta2(in *resourcev1beta2.ResourceClaim) resourcev1.ResourceClaim {
 
 type converted = resourcev1.DeviceRequestAllocationResult
 
-// allocated is a claim with results in its allocation, each as of makes it.
-func allocated[R any](meta metav1.ObjectMeta, selector *corev1.NodeSelector, results []R, of func(*R) converted) resourcev1.ResourceClaim {
+// allocated returns a claim with an allocation. convert is applied to each result.
+func allocated[R any](meta metav1.ObjectMeta, selector *corev1.NodeSelector, results []R, convert func(*R) converted) resourcev1.ResourceClaim {
 	a := &resourcev1.AllocationResult{NodeSelector: selector}
 	for i := range results {
-		a.Devices.Results = append(a.Devices.Results, of(&results[i]))
+		a.Devices.Results = append(a.Devices.Results, convert(&results[i]))
 	}
 	return resourcev1.ResourceClaim{ObjectMeta: meta, Status: resourcev1.ResourceClaimStatus{Allocation: a}}
 }

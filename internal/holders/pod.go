@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
-// Unit is a number of units of one GPU resource, as the scheduler counts them.
-type Unit struct {
+// ResourceUnits is a number of units of one GPU resource, as the scheduler counts them.
+type ResourceUnits struct {
 	// Resource is the resource name, such as nvidia.com/gpu.
 	Resource string
 	// Count is how many units are held. It is more than 0.
@@ -26,8 +25,8 @@ type Holding struct {
 	// Namespace is the pod's namespace.
 	Namespace string
 	// Units are what the pod's requests hold, sorted by resource name.
-	Units []Unit
-	// Claims are the names of the ResourceClaims that the pod uses, sorted. They hold by themselves, see OfClaim.
+	Units []ResourceUnits
+	// Claims are the names of the ResourceClaims that the pod uses, sorted. What they hold is not the pod's, see OfClaim.
 	Claims []string
 }
 
@@ -36,17 +35,14 @@ func (h Holding) Equal(o Holding) bool {
 	return h.Node == o.Node && h.Namespace == o.Namespace && slices.Equal(h.Units, o.Units) && slices.Equal(h.Claims, o.Claims)
 }
 
-// maxUnits bounds what one pod is believed to hold, so that sums over a fleet stay inside int64.
-const maxUnits = int64(1) << 40
-
-// OfPod says what a pod holds. It returns false for a pod that holds nothing: one that is not bound to a Node or has ended,
-// and one that asks neither for GPU units nor for ResourceClaims. That costs no allocation, since nearly all pods are such.
-// A pod that is being deleted holds until it ends or its object goes.
+// OfPod returns what a pod holds. It returns false for a pod that holds nothing: one that is not bound to a Node or has ended,
+// and one that asks neither for GPU units nor for ResourceClaims. Nearly all pods are like that, so it costs no allocation.
+// A pod that is being deleted holds units until it ends or its object goes.
 //
-// The units are the scheduler's: app containers and sidecars together, or the largest init container with the sidecars
-// before it, whichever is more; a limit without a request is one. Neither resources of the pod as a whole nor overhead can
-// be GPUs. A resource that a ResourceClaim backs is not among the units: the claim holds the devices. Nor are quantities
-// that come with a unit, such as HAMi's memory.
+// Units are counted as the scheduler does: app containers and sidecars together, or the largest init container with the
+// sidecars before it, whichever is more; a limit without a request counts as a request. Neither resources of the pod as a
+// whole nor overhead can be GPUs. A resource that a ResourceClaim backs is not among the units, because the claim holds the
+// devices. Nor are quantities that come with a unit, such as HAMi's memory.
 func OfPod(pod *corev1.Pod, opts gpu.Options) (Holding, bool) {
 	if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return Holding{}, false
@@ -65,17 +61,17 @@ func OfPod(pod *corev1.Pod, opts gpu.Options) (Holding, bool) {
 			continue
 		}
 		if n := request(&pod.Spec, name); n > 0 {
-			h.Units = append(h.Units, Unit{string(name), n})
+			h.Units = append(h.Units, ResourceUnits{string(name), n})
 		}
 	}
 	if len(h.Units)+len(h.Claims) == 0 {
 		return Holding{}, false
 	}
-	slices.SortFunc(h.Units, func(a, b Unit) int { return cmp.Compare(a.Resource, b.Resource) })
+	slices.SortFunc(h.Units, func(a, b ResourceUnits) int { return cmp.Compare(a.Resource, b.Resource) })
 	return h, true
 }
 
-// gpuResources lists the GPU resources that any container names, each once.
+// gpuResources returns the GPU resources that any container names, each once.
 func gpuResources(spec *corev1.PodSpec, opts gpu.Options) (names []corev1.ResourceName) {
 	for _, containers := range [...][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range containers {
@@ -101,49 +97,35 @@ func isGPU(name string, opts gpu.Options) bool {
 	return ok
 }
 
-// request is the pod's effective request for one resource.
+// request returns the pod's effective request for one resource.
 func request(spec *corev1.PodSpec, name corev1.ResourceName) int64 {
 	var apps, sidecars, starting int64
 	for i := range spec.Containers {
-		apps += ofContainer(&spec.Containers[i], name)
+		apps += containerRequest(&spec.Containers[i], name)
 	}
 	for i := range spec.InitContainers {
 		c := &spec.InitContainers[i]
-		n := ofContainer(c, name)
+		n := containerRequest(c, name)
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			sidecars += n
 			n = 0
 		}
 		starting = max(starting, sidecars+n)
 	}
-	return min(max(apps+sidecars, starting), maxUnits)
+	return min(max(apps+sidecars, starting), gpu.MaxUnits)
 }
 
-// ofContainer is a container's request. The API server copies a limit to a missing request; a file may come before that.
-func ofContainer(c *corev1.Container, name corev1.ResourceName) int64 {
+// containerRequest returns a container's request. The API server copies a limit to a missing request; a pod from a file may
+// not have been through it.
+func containerRequest(c *corev1.Container, name corev1.ResourceName) int64 {
 	q, ok := c.Resources.Requests[name]
 	if !ok {
 		q = c.Resources.Limits[name]
 	}
-	return wholeUnits(q)
+	return gpu.Units(q)
 }
 
-// wholeUnits reads a quantity as units, of which the API server accepts only whole ones.
-func wholeUnits(q resource.Quantity) int64 {
-	if n, ok := q.AsInt64(); ok {
-		return min(max(n, 0), maxUnits)
-	}
-	switch {
-	case q.Sign() <= 0:
-		return 0
-	case q.AsDec().Scale() < -18, q.CmpInt64(maxUnits) > 0: // comparing 1e9999999 would write out all its digits
-		return maxUnits
-	default:
-		return q.Value()
-	}
-}
-
-// claimNames are the ResourceClaims that the pod uses: by name, made from a template, or made for extended resources.
+// claimNames returns the ResourceClaims that the pod uses: by name, made from a template, or made for extended resources.
 func claimNames(pod *corev1.Pod) (names []string) {
 	add := func(name *string) {
 		if name != nil && *name != "" {

@@ -63,7 +63,7 @@ func phase(phase corev1.PodPhase) func(*corev1.Pod) {
 const gpuName = "nvidia.com/gpu"
 
 func TestOfPod(t *testing.T) {
-	holds := func(units ...Unit) *Holding { return &Holding{Node: "a", Namespace: "team", Units: units} }
+	holds := func(units ...ResourceUnits) *Holding { return &Holding{Node: "a", Namespace: "team", Units: units} }
 	terminating := func(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.Now()) }
 	unbound := func(p *corev1.Pod) { p.Spec.NodeName = "" }
 	limits := func(pairs ...any) func(*corev1.Pod) {
@@ -91,33 +91,33 @@ func TestOfPod(t *testing.T) {
 	}{
 		"no containers":                               {pod: pod()},
 		"no GPU":                                      {pod: pod(app("cpu", 4, "memory", "8Gi", "rdma/hca", 1))},
-		"running":                                     {pod: pod(app(gpuName, 2)), want: holds(Unit{gpuName, 2})},
-		"containers add up":                           {pod: pod(app(gpuName, 2), app("cpu", 1), app(gpuName, 1)), want: holds(Unit{gpuName, 3})},
+		"running":                                     {pod: pod(app(gpuName, 2)), want: holds(ResourceUnits{gpuName, 2})},
+		"containers add up":                           {pod: pod(app(gpuName, 2), app("cpu", 1), app(gpuName, 1)), want: holds(ResourceUnits{gpuName, 3})},
 		"pending and not bound is only demand":        {pod: pod(app(gpuName, 8), phase(corev1.PodPending), unbound)},
-		"pending and bound holds":                     {pod: pod(app(gpuName, 8), phase(corev1.PodPending)), want: holds(Unit{gpuName, 8})},
-		"terminating holds":                           {pod: pod(app(gpuName, 8), terminating), want: holds(Unit{gpuName, 8})},
-		"of an unknown phase holds":                   {pod: pod(app(gpuName, 8), phase(corev1.PodUnknown)), want: holds(Unit{gpuName, 8})},
+		"pending and bound holds":                     {pod: pod(app(gpuName, 8), phase(corev1.PodPending)), want: holds(ResourceUnits{gpuName, 8})},
+		"terminating holds":                           {pod: pod(app(gpuName, 8), terminating), want: holds(ResourceUnits{gpuName, 8})},
+		"of an unknown phase holds":                   {pod: pod(app(gpuName, 8), phase(corev1.PodUnknown)), want: holds(ResourceUnits{gpuName, 8})},
 		"succeeded holds nothing":                     {pod: pod(app(gpuName, 8), phase(corev1.PodSucceeded))},
 		"failed holds nothing, terminating or not":    {pod: pod(app(gpuName, 8), phase(corev1.PodFailed), terminating)},
-		"the largest init container counts":           {pod: pod(initial(gpuName, 4), initial(gpuName, 3), app(gpuName, 2), app(gpuName, 1)), want: holds(Unit{gpuName, 4})},
-		"a small init container does not":             {pod: pod(initial(gpuName, 1), app(gpuName, 2)), want: holds(Unit{gpuName, 2})},
-		"only an init container":                      {pod: pod(initial(gpuName, 1), app("cpu", 1)), want: holds(Unit{gpuName, 1})},
-		"a sidecar runs beside the app":               {pod: pod(sidecar(gpuName, 1), app(gpuName, 2)), want: holds(Unit{gpuName, 3})},
-		"a sidecar runs beside later init containers": {pod: pod(sidecar(gpuName, 1), initial(gpuName, 3), app(gpuName, 2)), want: holds(Unit{gpuName, 4})},
-		"a sidecar does not run beside earlier ones":  {pod: pod(initial(gpuName, 3), sidecar(gpuName, 1), app(gpuName, 2)), want: holds(Unit{gpuName, 3})},
-		"a limit alone is a request":                  {pod: pod(limits(gpuName, 2)), want: holds(Unit{gpuName, 2})},
+		"the largest init container counts":           {pod: pod(initial(gpuName, 4), initial(gpuName, 3), app(gpuName, 2), app(gpuName, 1)), want: holds(ResourceUnits{gpuName, 4})},
+		"a small init container does not":             {pod: pod(initial(gpuName, 1), app(gpuName, 2)), want: holds(ResourceUnits{gpuName, 2})},
+		"only an init container":                      {pod: pod(initial(gpuName, 1), app("cpu", 1)), want: holds(ResourceUnits{gpuName, 1})},
+		"a sidecar runs beside the app":               {pod: pod(sidecar(gpuName, 1), app(gpuName, 2)), want: holds(ResourceUnits{gpuName, 3})},
+		"a sidecar runs beside later init containers": {pod: pod(sidecar(gpuName, 1), initial(gpuName, 3), app(gpuName, 2)), want: holds(ResourceUnits{gpuName, 4})},
+		"a sidecar does not run beside earlier ones":  {pod: pod(initial(gpuName, 3), sidecar(gpuName, 1), app(gpuName, 2)), want: holds(ResourceUnits{gpuName, 3})},
+		"a limit alone is a request":                  {pod: pod(limits(gpuName, 2)), want: holds(ResourceUnits{gpuName, 2})},
 		"a request wins over its limit": {pod: pod(func(p *corev1.Pod) {
 			c := container(gpuName, 1)
 			c.Resources.Limits = quantities(gpuName, 2)
 			p.Spec.Containers = []corev1.Container{c}
-		}), want: holds(Unit{gpuName, 1})},
+		}), want: holds(ResourceUnits{gpuName, 1})},
 		"0 is nothing": {pod: pod(app(gpuName, 0))},
 		"resources are told apart": {pod: pod(app("nvidia.com/mig-1g.10gb", 2, gpuName, 1, "amd.com/gpu", 3)),
-			want: holds(Unit{"amd.com/gpu", 3}, Unit{gpuName, 1}, Unit{"nvidia.com/mig-1g.10gb", 2})},
-		"HAMi's memory and cores are no units":            {pod: pod(app(gpuName, 1, "nvidia.com/gpumem", 3000, "nvidia.com/gpucores", 50)), want: holds(Unit{gpuName, 1})},
-		"memory is a unit where it is the resource":       {pod: pod(app("tencent.com/vcuda-memory", 16)), want: holds(Unit{"tencent.com/vcuda-memory", 16})},
-		"a virtual machine's GPU":                         {pod: pod(app("nvidia.com/GA102GL_A10", 1, "devices.kubevirt.io/kvm", 1)), want: holds(Unit{"nvidia.com/GA102GL_A10", 1})},
-		"an extra resource":                               {pod: pod(app("example.com/npu", 2)), opts: gpu.Options{ExtraResources: []string{"example.com/*"}}, want: holds(Unit{"example.com/npu", 2})},
+			want: holds(ResourceUnits{"amd.com/gpu", 3}, ResourceUnits{gpuName, 1}, ResourceUnits{"nvidia.com/mig-1g.10gb", 2})},
+		"HAMi's memory and cores are no units":            {pod: pod(app(gpuName, 1, "nvidia.com/gpumem", 3000, "nvidia.com/gpucores", 50)), want: holds(ResourceUnits{gpuName, 1})},
+		"memory is a unit where it is the resource":       {pod: pod(app("tencent.com/vcuda-memory", 16)), want: holds(ResourceUnits{"tencent.com/vcuda-memory", 16})},
+		"a virtual machine's GPU":                         {pod: pod(app("nvidia.com/GA102GL_A10", 1, "devices.kubevirt.io/kvm", 1)), want: holds(ResourceUnits{"nvidia.com/GA102GL_A10", 1})},
+		"an extra resource":                               {pod: pod(app("example.com/npu", 2)), opts: gpu.Options{ExtraResources: []string{"example.com/*"}}, want: holds(ResourceUnits{"example.com/npu", 2})},
 		"an excluded resource":                            {pod: pod(app(gpuName, 2)), opts: gpu.Options{ExtraResources: []string{"-" + gpuName}}},
 		"native resources are none, whatever the options": {pod: pod(app("cpu", 2)), opts: gpu.Options{ExtraResources: []string{"cpu"}}},
 		"resources of the pod and overhead hold no GPU": {pod: pod(app("cpu", 1), func(p *corev1.Pod) {
@@ -125,14 +125,14 @@ func TestOfPod(t *testing.T) {
 			p.Spec.Resources = &corev1.ResourceRequirements{Requests: quantities(gpuName, 1), Limits: quantities(gpuName, 1)}
 		})},
 		"absurd quantities are bounded": {pod: pod(app(gpuName, "1e9999999"), app("amd.com/gpu", "9223372036854775807"), app("amd.com/gpu", "9223372036854775807")),
-			want: holds(Unit{"amd.com/gpu", 1 << 40}, Unit{gpuName, 1 << 40})},
+			want: holds(ResourceUnits{"amd.com/gpu", 1 << 40}, ResourceUnits{gpuName, 1 << 40})},
 		"negative quantities are nothing": {pod: pod(app(gpuName, "-2"), app(gpuName, "-1e40"))},
-		"a fraction is rounded up":        {pod: pod(app(gpuName, "1500m")), want: holds(Unit{gpuName, 2})},
+		"a fraction is rounded up":        {pod: pod(app(gpuName, "1500m")), want: holds(ResourceUnits{gpuName, 2})},
 		"claims are named, those that were not made are not": {pod: pod(app(gpuName, 1), claims),
-			want: &Holding{Node: "a", Namespace: "team", Units: []Unit{{gpuName, 1}}, Claims: []string{"p-made-x", "shared-gpu"}}},
+			want: &Holding{Node: "a", Namespace: "team", Units: []ResourceUnits{{gpuName, 1}}, Claims: []string{"p-made-x", "shared-gpu"}}},
 		"only claims": {pod: pod(app("cpu", 1), claims), want: &Holding{Node: "a", Namespace: "team", Claims: []string{"p-made-x", "shared-gpu"}}},
 		"a resource that a claim backs is not counted besides": {pod: pod(app(gpuName, 2, "amd.com/gpu", 1), backed),
-			want: &Holding{Node: "a", Namespace: "team", Units: []Unit{{"amd.com/gpu", 1}}, Claims: []string{"p-extended-resources-x"}}},
+			want: &Holding{Node: "a", Namespace: "team", Units: []ResourceUnits{{"amd.com/gpu", 1}}, Claims: []string{"p-extended-resources-x"}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

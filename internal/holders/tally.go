@@ -5,10 +5,10 @@ import (
 )
 
 // Held is how many units of each GPU resource are held, by place and then by resource name. A place is a node or a
-// namespace. Nothing held has no entry.
+// namespace. A resource of which nothing is held has no entry.
 type Held map[string]map[string]int64
 
-// add changes a number. Numbers that become 0 and places that become empty go.
+// add changes a number. It removes numbers that become 0 and places that become empty.
 func (h Held) add(place, resource string, n int64) {
 	units := h[place]
 	if units == nil {
@@ -23,15 +23,15 @@ func (h Held) add(place, resource string, n int64) {
 	}
 }
 
-// Tally adds up what pods and ResourceClaims hold. What it says depends only on what is in it, not on the order in which
-// it came or on what has gone since. It is not safe for concurrent use.
+// Tally adds up what pods and ResourceClaims hold. The sums depend only on what is in it, not on the order in which that came
+// or on what has been removed. It is not safe for concurrent use.
 type Tally struct {
 	opts              gpu.Options
 	nodes, namespaces Held
 
 	claimed   map[gpu.DeviceID]map[string]int // claims on a device, by the Node that they name
 	used      map[use]int                     // claims of a namespace on a device
-	taken     map[unit]int                    // claimed devices that take a unit
+	taken     map[takenUnit]int               // claimed devices that take a unit
 	published map[gpu.DeviceID]published
 	byNode    map[string][]gpu.DeviceID
 }
@@ -42,8 +42,8 @@ type use struct {
 	device    gpu.DeviceID
 }
 
-// unit is a unit of a node's resource dra:<driver>.
-type unit struct {
+// takenUnit is a unit of a node's resource dra:<driver>.
+type takenUnit struct {
 	node   string
 	device gpu.DeviceID
 }
@@ -54,22 +54,22 @@ type published struct {
 	units []gpu.DeviceID
 }
 
-// NewTally is an empty tally. The options must be those that the Nodes are read with.
+// NewTally returns an empty tally. The options must be those that the Nodes are read with.
 func NewTally(opts gpu.Options) *Tally {
 	return &Tally{
 		opts: opts, nodes: Held{}, namespaces: Held{},
-		claimed: map[gpu.DeviceID]map[string]int{}, used: map[use]int{}, taken: map[unit]int{},
+		claimed: map[gpu.DeviceID]map[string]int{}, used: map[use]int{}, taken: map[takenUnit]int{},
 		published: map[gpu.DeviceID]published{}, byNode: map[string][]gpu.DeviceID{},
 	}
 }
 
-// Held is what is held, by node. DRA devices are the units of dra:<driver>: a card that several claims share, or of which
-// several parts are claimed while it is published whole, is one. The map is the tally's own: read it before the next change,
-// and do not change it.
+// Held returns what is held, by node. DRA devices are the units of dra:<driver>. A card is one unit when several claims share
+// it, and when several parts of it are claimed while it is published whole. The map is the tally's own: read it before the
+// next change, and do not change it.
 func (t *Tally) Held() Held { return t.nodes }
 
-// Namespaces is what is held, by namespace. Of DRA it counts devices: one that claims of several namespaces share counts in
-// each. The map is the tally's own: read it before the next change, and do not change it.
+// Namespaces returns what is held, by namespace. For DRA it counts devices; one that claims of several namespaces share counts
+// in each of them. The map is the tally's own: read it before the next change, and do not change it.
 func (t *Tally) Namespaces() Held { return t.namespaces }
 
 // Add adds what a pod holds.
@@ -86,47 +86,48 @@ func (t *Tally) count(h Holding, sign int64) {
 }
 
 // AddClaim adds what a ResourceClaim holds.
-func (t *Tally) AddClaim(c Claim) {
+func (t *Tally) AddClaim(c Claim) { t.countClaim(c, 1) }
+
+// RemoveClaim takes out what a ResourceClaim held. It must have been added.
+func (t *Tally) RemoveClaim(c Claim) { t.countClaim(c, -1) }
+
+func (t *Tally) countClaim(c Claim, sign int) {
 	for _, d := range c.Devices {
 		nodes := t.claimed[d]
 		if nodes == nil {
 			nodes = map[string]int{}
 			t.claimed[d] = nodes
 		}
-		if nodes[c.Node]++; nodes[c.Node] == 1 {
-			t.take(d, c.Node, 1)
-		}
-		u := use{c.Namespace, d}
-		if t.used[u]++; t.used[u] == 1 {
-			t.namespaces.add(c.Namespace, gpu.DRAResource(d.Driver), 1)
-		}
-	}
-}
-
-// RemoveClaim takes out what a ResourceClaim held. It must have been added.
-func (t *Tally) RemoveClaim(c Claim) {
-	for _, d := range c.Devices {
-		nodes := t.claimed[d]
-		if nodes[c.Node]--; nodes[c.Node] == 0 {
-			t.take(d, c.Node, -1)
-			delete(nodes, c.Node)
+		if change := adjust(nodes, c.Node, sign); change != 0 {
+			t.take(d, c.Node, change)
 		}
 		if len(nodes) == 0 {
 			delete(t.claimed, d)
 		}
-		u := use{c.Namespace, d}
-		if t.used[u]--; t.used[u] == 0 {
-			t.namespaces.add(c.Namespace, gpu.DRAResource(d.Driver), -1)
-			delete(t.used, u)
+		if change := adjust(t.used, use{c.Namespace, d}, sign); change != 0 {
+			t.namespaces.add(c.Namespace, gpu.DRAResource(d.Driver), int64(change))
 		}
 	}
 }
 
-// SetDevices says what DRA drivers publish for a Node; nil: nothing. A claimed device that nobody publishes stays held, on
-// the Node that the claim or else the pool is named after.
+// adjust changes a count by sign and removes it when it becomes 0. It returns 1 for the first of a key, -1 for the last, and
+// otherwise 0.
+func adjust[K comparable](counts map[K]int, key K, sign int) (change int) {
+	switch counts[key] += sign; {
+	case counts[key] == 0:
+		delete(counts, key)
+		return -1
+	case counts[key] == 1 && sign > 0:
+		return 1
+	}
+	return 0
+}
+
+// SetDevices sets what DRA drivers publish for a Node; nil: nothing. A claimed device that nobody publishes stays held: on the
+// Node that the claim names, or else on the one that has the name of the device's pool.
 func (t *Tally) SetDevices(node string, devices *gpu.Devices) {
 	for _, d := range t.byNode[node] {
-		if t.published[d].node == node { // else it has moved to another node meanwhile
+		if t.published[d].node == node { // otherwise it has moved to another node meanwhile
 			t.move(d, func() { delete(t.published, d) })
 		}
 	}
@@ -161,15 +162,8 @@ func (t *Tally) take(d gpu.DeviceID, named string, sign int) {
 		}
 	}
 	for _, device := range p.units {
-		u := unit{p.node, device}
-		was := t.taken[u]
-		t.taken[u] += sign
-		switch {
-		case was == 0:
-			t.nodes.add(u.node, gpu.DRAResource(d.Driver), 1)
-		case t.taken[u] == 0:
-			t.nodes.add(u.node, gpu.DRAResource(d.Driver), -1)
-			delete(t.taken, u)
+		if change := adjust(t.taken, takenUnit{p.node, device}, sign); change != 0 {
+			t.nodes.add(p.node, gpu.DRAResource(d.Driver), int64(change))
 		}
 	}
 }

@@ -27,10 +27,10 @@ const dra = "dra:" + nvidiaDriver
 
 func TestTallyOfPods(t *testing.T) {
 	tally := NewTally(gpu.Options{})
-	train := Holding{Node: "a", Namespace: "x", Units: []Unit{{gpuName, 2}, {"nvidia.com/mig-1g.10gb", 1}}}
+	train := Holding{Node: "a", Namespace: "x", Units: []ResourceUnits{{gpuName, 2}, {"nvidia.com/mig-1g.10gb", 1}}}
 	tally.Add(train)
-	tally.Add(Holding{Node: "a", Namespace: "y", Units: []Unit{{gpuName, 1}}})
-	tally.Add(Holding{Node: "b", Namespace: "x", Units: []Unit{{gpuName, 4}}})
+	tally.Add(Holding{Node: "a", Namespace: "y", Units: []ResourceUnits{{gpuName, 1}}})
+	tally.Add(Holding{Node: "b", Namespace: "x", Units: []ResourceUnits{{gpuName, 4}}})
 	tally.Add(Holding{Node: "c", Namespace: "z", Claims: []string{"c"}})
 	if diff := cmp.Diff(Held{"a": {gpuName: 3, "nvidia.com/mig-1g.10gb": 1}, "b": {gpuName: 4}}, tally.Held()); diff != "" {
 		t.Errorf("by node (-want +got):\n%s", diff)
@@ -204,7 +204,7 @@ func change(rng *rand.Rand, tally *Tally, now *contents) {
 	names := []string{"gpu-0", "gpu-1", "mig-0", "mig-1", "gpu-vfio-0"}
 	switch rng.IntN(6) {
 	case 0:
-		h := Holding{Node: pick(nodes), Namespace: pick(namespaces), Units: []Unit{{gpuName, 1 + rng.Int64N(8)}, {"amd.com/gpu", 1 + rng.Int64N(3)}}[:1+rng.IntN(2)]}
+		h := Holding{Node: pick(nodes), Namespace: pick(namespaces), Units: []ResourceUnits{{gpuName, 1 + rng.Int64N(8)}, {"amd.com/gpu", 1 + rng.Int64N(3)}}[:1+rng.IntN(2)]}
 		now.pods = append(now.pods, h)
 		tally.Add(h)
 	case 1:
@@ -276,9 +276,9 @@ func BenchmarkTally(b *testing.B) {
 		node := fmt.Sprintf("node-%04d", i)
 		tally.SetDevices(node, pool(node, card("gpu-0", "0:1"), card("gpu-1", "0:2")))
 		tally.AddClaim(claimed("x", device(node, "gpu-0")))
-		tally.Add(Holding{Node: node, Namespace: "x", Units: []Unit{{gpuName, 4}}})
+		tally.Add(Holding{Node: node, Namespace: "x", Units: []ResourceUnits{{gpuName, 4}}})
 	}
-	h, c := Holding{Node: "node-0042", Namespace: "y", Units: []Unit{{gpuName, 2}}}, claimed("y", device("node-0042", "gpu-1"))
+	h, c := Holding{Node: "node-0042", Namespace: "y", Units: []ResourceUnits{{gpuName, 2}}}, claimed("y", device("node-0042", "gpu-1"))
 	b.Run("pod", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

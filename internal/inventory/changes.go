@@ -19,17 +19,17 @@ type Change struct {
 	Type string
 	// Reason is one of the Event reasons of the API.
 	Reason string
-	// Node is the Node that it is about; empty for a change of many nodes.
+	// Node is the Node that has changed; empty for a change of many nodes.
 	Node string
 	// Message says what changed, from what to what.
 	Message string
-	// Action tells apart news of one kind about one node: an Event with equal reason, node and action is the same news
-	// again and only counted, so the second text of different news would be lost.
+	// Action distinguishes changes of one kind on one node. The API server only counts an Event whose reason, node and action
+	// equal those of an earlier one, so the text of a second, different change would be lost.
 	Action string
 }
 
-// Changes lists what a person may want to hear about between two statuses, by node name. A status without observedAt has
-// never been written: then every node is new. Equal statuses give none, so a restart reports nothing.
+// Changes returns what a person may want to hear about between two statuses, sorted by reason and node. Every node is new when
+// before has never been written. Equal statuses give no changes, so a restart reports nothing.
 func Changes(before, after *v1.GpuInventoryStatus) []Change {
 	old := make(map[string]*v1.GpuNode, len(before.Nodes))
 	for i := range before.Nodes {
@@ -44,17 +44,17 @@ func Changes(before, after *v1.GpuInventoryStatus) []Change {
 			out = append(out, nodeChanges(was, n)...)
 			continue
 		}
-		// A row that was left out to save space was a ready node's, and not being listed does not make a node new.
+		// Where rows were left out to save space, a node that was not listed need not be new.
 		if before.NodesOmitted == 0 {
-			out = append(out, normal(v1.EventGpuNodeAdded, n.Name, "%s: %s", n.Name, describe(n)))
+			out = append(out, normal(v1.EventGpuNodeAdded, n.Name, "%s: %s", n.Name, Describe(n)))
 		}
 		if !n.Ready {
-			out = append(out, warning(v1.EventGpuNodeNotReady, n.Name, "%s is not ready: %s", n.Name, why(n)).as("%s", n.Reason))
+			out = append(out, warning(v1.EventGpuNodeNotReady, n.Name, "%s is not ready: %s", n.Name, reasonText(n)).as("%s", n.Reason))
 		}
 	}
 	if after.NodesOmitted == 0 {
 		for name, n := range old {
-			out = append(out, normal(v1.EventGpuNodeRemoved, name, "%s: %s", name, describe(n)))
+			out = append(out, normal(v1.EventGpuNodeRemoved, name, "%s: %s", name, Describe(n)))
 		}
 	}
 	out = append(out, expectationChanges(before, after)...)
@@ -66,11 +66,11 @@ func Changes(before, after *v1.GpuInventoryStatus) []Change {
 
 // nodeChanges compares two readings of one node.
 func nodeChanges(was, is *v1.GpuNode) []Change {
-	return slices.Concat(readyChanges(was, is), countChanges(was, is), factChanges(was, is), healthChanges(was, is))
+	return slices.Concat(readyChanges(was, is), countChanges(was, is), sourceChanges(was, is), healthChanges(was, is))
 }
 
-// expectationChanges reports that what was found has become, or is no longer, what was declared. An inventory that is as
-// expected from the start is no news.
+// expectationChanges reports that what was found has become, or is no longer, what was declared. It reports nothing for an
+// inventory that is as expected from the start.
 func expectationChanges(before, after *v1.GpuInventoryStatus) []Change {
 	was, is := meta.FindStatusCondition(before.Conditions, v1.ConditionAsExpected), meta.FindStatusCondition(after.Conditions, v1.ConditionAsExpected)
 	switch {
@@ -85,23 +85,23 @@ func expectationChanges(before, after *v1.GpuInventoryStatus) []Change {
 	}
 }
 
-// factChanges reports that product or count can no longer be read, or can again. Where another way of dividing GPUs hides
-// their number, nothing is lost: somebody changed it.
-func factChanges(was, is *v1.GpuNode) []Change {
-	before, now := factsKnown(was), factsKnown(is)
+// sourceChanges reports that product or count can no longer be read, or can be read again. Nothing is lost when the number
+// of GPUs is hidden because somebody changed how they are divided.
+func sourceChanges(was, is *v1.GpuNode) []Change {
+	before, now := readLive(was), readLive(is)
 	switch {
 	case before == now || !productUnknown(was) && !productUnknown(is) && layout(was) != layout(is):
 		return nil
 	case now:
-		return []Change{normal(v1.EventGpuFactsRestored, is.Name, "%s: %s", is.Name, describe(is))}
+		return []Change{normal(v1.EventGpuFactsRestored, is.Name, "%s: %s", is.Name, Describe(is))}
 	case hasSource(is, v1.SourceLastKnown):
-		return []Change{warning(v1.EventGpuFactsLost, is.Name, "%s: no longer readable, last known: %s", is.Name, describe(is))}
+		return []Change{warning(v1.EventGpuFactsLost, is.Name, "%s: no longer readable, last known: %s", is.Name, Describe(is))}
 	default:
-		return []Change{warning(v1.EventGpuFactsLost, is.Name, "%s: %s; it was %s", is.Name, describe(is), describe(was))}
+		return []Change{warning(v1.EventGpuFactsLost, is.Name, "%s: %s; it was %s", is.Name, Describe(is), Describe(was))}
 	}
 }
 
-// layout is how a node's GPUs are divided.
+// layout returns how a node's GPUs are divided.
 func layout(n *v1.GpuNode) string {
 	parts := []string{string(n.Sharing)}
 	for _, g := range n.Gpus {
@@ -115,7 +115,7 @@ func readyChanges(was, is *v1.GpuNode) []Change {
 	case is.Ready && !was.Ready:
 		return []Change{normal(v1.EventGpuNodeReady, is.Name, "%s is ready again; it was %s", is.Name, was.Reason)}
 	case !is.Ready && (was.Ready || was.Reason != is.Reason):
-		return []Change{warning(v1.EventGpuNodeNotReady, is.Name, "%s is not ready: %s", is.Name, why(is)).as("%s", is.Reason)}
+		return []Change{warning(v1.EventGpuNodeNotReady, is.Name, "%s is not ready: %s", is.Name, reasonText(is)).as("%s", is.Reason)}
 	default:
 		return nil
 	}
@@ -132,8 +132,8 @@ func countChanges(was, is *v1.GpuNode) []Change {
 	}
 }
 
-// healthChanges reports withdrawn units of a ready node. A node that is not ready has its own Event, and its units say
-// little: they are frozen, or 0 because the plugin has gone.
+// healthChanges reports withdrawn units of a ready node. A node that is not ready has its own Event, and its units mean little:
+// they are frozen, or 0 because the plugin has gone.
 func healthChanges(was, is *v1.GpuNode) []Change {
 	before, now := withdrawnUnits(was), withdrawnUnits(is)
 	switch {
@@ -148,13 +148,13 @@ func healthChanges(was, is *v1.GpuNode) []Change {
 	}
 }
 
-// factsKnown reports whether the node's product and count are both read from a live source.
-func factsKnown(n *v1.GpuNode) bool {
+// readLive reports whether the node's product and count are both read from a live source.
+func readLive(n *v1.GpuNode) bool {
 	return n.GpuCount != nil && !productUnknown(n) && !hasSource(n, v1.SourceLastKnown)
 }
 
-// describe names a node's GPUs: "8 x nvidia NVIDIA-H100-80GB-HBM3".
-func describe(n *v1.GpuNode) string {
+// Describe returns a node's GPUs as text: "8 x nvidia NVIDIA-H100-80GB-HBM3".
+func Describe(n *v1.GpuNode) string {
 	if len(n.Gpus) == 0 {
 		return "GPUs unknown"
 	}
@@ -169,8 +169,7 @@ func describe(n *v1.GpuNode) string {
 	return strings.Join(parts, ", ")
 }
 
-// why is a node's reason with its message.
-func why(n *v1.GpuNode) string {
+func reasonText(n *v1.GpuNode) string {
 	if n.Message == "" {
 		return string(n.Reason)
 	}
@@ -185,20 +184,20 @@ func warning(reason, node, format string, args ...any) Change {
 	return Change{Type: corev1.EventTypeWarning, Reason: reason, Node: node, Message: fmt.Sprintf(format, args...), Action: observe}
 }
 
-// observe is the action of news that there is one kind of.
+// observe is the action of a change that of which there is only one kind.
 const observe = "Observe"
 
-// as gives the change an action of its own.
+// as returns the change with another action.
 func (c Change) as(format string, args ...any) Change {
 	c.Action = fmt.Sprintf(format, args...)
 	return c
 }
 
-// maxPerReason is how many changes of one kind are reported singly; more become one that names the first few.
+// maxPerReason is how many changes of one kind are reported one by one. More of them become one change.
 const maxPerReason = 10
 
-// Aggregate joins the changes of a kind when there are more than ten of it, so that a storm is a handful of Events. The
-// changes must be sorted by reason, as Changes returns them.
+// Aggregate joins the changes of a kind into one that names the first few nodes when there are more than ten, so that a storm
+// is a handful of Events. The changes must be sorted by reason, as Changes returns them.
 func Aggregate(changes []Change) []Change {
 	var out []Change
 	for len(changes) > 0 {
@@ -216,7 +215,7 @@ func Aggregate(changes []Change) []Change {
 		for _, c := range kind {
 			names = append(names, c.Node)
 		}
-		out = append(out, Change{Type: kind[0].Type, Reason: kind[0].Reason, Message: fmt.Sprintf("%d nodes: %s", n, first(names)), Action: fmt.Sprintf("Nodes%d", n)})
+		out = append(out, Change{Type: kind[0].Type, Reason: kind[0].Reason, Message: fmt.Sprintf("%d nodes: %s", n, firstFew(names)), Action: fmt.Sprintf("Nodes%d", n)})
 	}
 	return out
 }

@@ -12,7 +12,7 @@ import (
 // namedFirst is how many nodes a message names before it only counts: enough to start with, short enough to read.
 const namedFirst = 5
 
-// healthy is the condition Healthy: every GPU node ready, every known GPU allocatable.
+// healthy returns the condition Healthy: every GPU node ready, every known GPU allocatable.
 func healthy(s *v1.GpuInventoryStatus) metav1.Condition {
 	var notReady, impaired []string
 	for i := range s.Nodes {
@@ -31,13 +31,13 @@ func healthy(s *v1.GpuInventoryStatus) metav1.Condition {
 		c.Message = "no Node shows any evidence of a GPU; if there should be one, see which labels and resources it has"
 	case len(notReady) > 0:
 		c.Reason = v1.ConditionReasonNodesNotReady
-		c.Message = fmt.Sprintf("%d of %s not ready: %s", len(notReady), plural(len(s.Nodes), "GPU node"), first(notReady))
+		c.Message = fmt.Sprintf("%d of %s not ready: %s", len(notReady), plural(len(s.Nodes), "GPU node"), firstFew(notReady))
 		if len(impaired) > 0 {
-			c.Message += "; GPUs not allocatable on ready nodes: " + first(impaired)
+			c.Message += "; GPUs not allocatable on ready nodes: " + firstFew(impaired)
 		}
 	case len(impaired) > 0:
 		c.Reason = v1.ConditionReasonGpusUnhealthy
-		c.Message = "all GPU nodes ready; GPUs not allocatable: " + first(impaired)
+		c.Message = "all GPU nodes ready; GPUs not allocatable: " + firstFew(impaired)
 	default:
 		c.Status, c.Reason = metav1.ConditionTrue, v1.ConditionReasonAllReady
 		c.Message = "every GPU node is ready and every known GPU is allocatable"
@@ -45,7 +45,7 @@ func healthy(s *v1.GpuInventoryStatus) metav1.Condition {
 	return c
 }
 
-// complete is the condition Complete: every GPU node's product and count read from a live source.
+// complete returns the condition Complete: every GPU node's product and count read from a live source.
 func complete(s *v1.GpuInventoryStatus) metav1.Condition {
 	var count, product, stale []string
 	for i := range s.Nodes {
@@ -66,7 +66,7 @@ func complete(s *v1.GpuInventoryStatus) metav1.Condition {
 		nodes []string
 	}{{"GPU count unknown", count}, {"product unknown", product}, {"facts are last-known ones", stale}} {
 		if len(p.nodes) > 0 {
-			parts = append(parts, fmt.Sprintf("%s on %s: %s", p.what, plural(len(p.nodes), "node"), first(p.nodes)))
+			parts = append(parts, fmt.Sprintf("%s on %s: %s", p.what, plural(len(p.nodes), "node"), firstFew(p.nodes)))
 		}
 	}
 	if len(parts) > 0 {
@@ -81,7 +81,7 @@ func complete(s *v1.GpuInventoryStatus) metav1.Condition {
 	}
 }
 
-// Unusable is the status of an inventory whose spec cannot be used: no counts, because nothing was counted, and
+// Unusable returns the status of an inventory whose spec cannot be used. It has no counts, because nothing was counted, and
 // conditions that say why.
 func Unusable(reason, message string) v1.GpuInventoryStatus {
 	unknown := func(t string, status metav1.ConditionStatus) metav1.Condition {
@@ -93,7 +93,7 @@ func Unusable(reason, message string) v1.GpuInventoryStatus {
 	}}
 }
 
-// withdrawnUnits is how many units the node has and does not offer.
+// withdrawnUnits returns how many units the node has and does not offer.
 func withdrawnUnits(n *v1.GpuNode) (withdrawn int64) {
 	for _, r := range n.Resources {
 		withdrawn = addUnits(withdrawn, max(r.Capacity-r.Allocatable, 0))
@@ -126,8 +126,8 @@ func hasSource(n *v1.GpuNode, source v1.Source) bool {
 	return false
 }
 
-// first names the first few items and counts the rest.
-func first(items []string) string {
+// firstFew names the first few items and counts the rest.
+func firstFew(items []string) string {
 	if len(items) <= namedFirst {
 		return strings.Join(items, ", ")
 	}

@@ -6,33 +6,43 @@ import (
 	"strings"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
-// sum adds counts of which some may be unknown. Nothing to add is a known 0; only unknown counts add up to unknown, never
-// to 0.
+// sum adds up counts of which some may be unknown. The sum of no counts is 0; the sum of only unknown counts is unknown.
 type sum struct {
-	total          int32
-	known, unknown bool
+	total                  int32
+	hasCounts, hasUnknowns bool
 }
 
 func (s *sum) add(n *int32) {
 	if n == nil {
-		s.unknown = true
+		s.hasUnknowns = true
 		return
 	}
-	s.known = true
+	s.hasCounts = true
 	s.total = int32(min(int64(s.total)+int64(*n), math.MaxInt32))
 }
 
 func (s *sum) value() *int32 {
-	if s.unknown && !s.known {
+	if s.hasUnknowns && !s.hasCounts {
 		return nil
 	}
 	return new(s.total)
 }
 
-// addUnits adds without wrapping round: units come from the Nodes, and a Node may claim anything.
+// TotalCount adds up the counts of groups. The sum is nil, unknown, when one of them is or there is none.
+func TotalCount(groups []v1.GpuGroup) *int32 {
+	var s sum
+	for i := range groups {
+		s.add(groups[i].Count)
+	}
+	if s.hasUnknowns || !s.hasCounts {
+		return nil
+	}
+	return new(s.total)
+}
+
+// addUnits adds without overflow: units come from the Nodes, and a Node may report any number.
 func addUnits(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -43,15 +53,15 @@ func addUnits(a, b int64) int64 {
 // vendorGpus is what a ready node's units say about the GPUs of one vendor.
 type vendorGpus struct {
 	vendor v1.Vendor
-	// count is the number of GPUs of which the count is known; known is false when there are none.
-	count int64
-	known bool
-	// lost is how many of them unallocatable units stand for; unassigned is how many of those no group was charged with yet.
+	// count is the number of GPUs in groups with a known count; counted is false when there is no such group.
+	count   int64
+	counted bool
+	// lost is how many of them unallocatable units stand for; unassigned is how many of those were not yet taken from a group.
 	lost, unassigned int64
 	held             heldGpus
 }
 
-// vendorsOf reads a node's vendors into a buffer.
+// vendorsOf returns a node's vendors, in a buffer that is used again.
 func vendorsOf(n *v1.GpuNode, buffer []vendorGpus) []vendorGpus {
 	out := buffer[:0]
 	for i := range n.Gpus {
@@ -63,7 +73,7 @@ func vendorsOf(n *v1.GpuNode, buffer []vendorGpus) []vendorGpus {
 		}
 		if g.Count != nil {
 			v.count += int64(*g.Count)
-			v.known = true
+			v.counted = true
 		}
 	}
 	for i := range out {
@@ -84,11 +94,11 @@ func ofVendor(vendors []vendorGpus, vendor v1.Vendor) *vendorGpus {
 	return nil
 }
 
-// usable is how many GPUs of a group can be used now: without those that unhealthy units stand for, unknown (nil) where the
-// count is. It is asked once for each group of a ready node, in their order.
+// usable returns how many GPUs of a group can be used now, without those that unhealthy units stand for. It is nil when the
+// count is. Call it once for each group of a ready node, in their order.
 //
-// Units name a vendor, not a product: on a node with several products of a vendor the loss is taken from the first groups.
-// Sums are right then, the attribution is a guess.
+// Units name a vendor, not a product. On a node with several products of a vendor the loss is taken from the first groups: the
+// sums are right, and the distribution is a guess.
 func (v *vendorGpus) usable(count *int32) *int32 {
 	if count == nil {
 		return nil
@@ -98,7 +108,7 @@ func (v *vendorGpus) usable(count *int32) *int32 {
 	return new(*count - int32(taken))
 }
 
-// lostGpus is how many of a vendor's known GPUs on a ready node its unallocatable units stand for. A device plugin
+// lostGpus returns how many of a vendor's known GPUs on a ready node its unallocatable units stand for. A device plugin
 // withdraws units, not GPUs: on a shared GPU many units stand for one, and a GPU with one bad unit is not counted as usable.
 func lostGpus(n *v1.GpuNode, vendor v1.Vendor, count int64) int64 {
 	var lost, allocatable, shares, badShares int64
@@ -120,30 +130,23 @@ func lostGpus(n *v1.GpuNode, vendor v1.Vendor, count int64) int64 {
 		lost = addUnits(lost, int64(math.Ceil(float64(badShares)*float64(count)/float64(shares))))
 	}
 	if shares == 0 {
-		// More GPUs known than units offered: those that nobody can allocate are not usable.
+		// There are more GPUs than units. Those that nobody can allocate are not usable.
 		lost = max(lost, count-allocatable)
 	}
 	return min(lost, count)
 }
 
-// belongs reports whether units of the resource are a vendor's. On a node with one vendor all are.
+// belongs reports whether units of the resource are a vendor's. On a node with one vendor, all of them are.
 func belongs(n *v1.GpuNode, resource string, vendor v1.Vendor) bool {
 	if !slices.ContainsFunc(n.Gpus, func(g v1.GpuGroup) bool { return g.Vendor != vendor }) {
 		return true
 	}
-	if driver, ok := strings.CutPrefix(resource, gpu.DRAResource("")); ok {
-		v, ok := gpu.DriverVendor(driver, gpu.Options{})
-		if !ok {
-			v, _ = gpu.DriverVendor(driver, gpu.Options{ExtraResources: []string{resource}})
-		}
-		return v == vendor
-	}
-	class := classOf(resource)
-	return class.Vendor == vendor
+	v, _ := VendorOf(resource)
+	return v == vendor
 }
 
-// wholeGpus reports whether a unit of the resource is a whole GPU. With MIG that depends on the strategy: mixed leaves
-// nvidia.com/gpu to the GPUs without MIG, single hands out slices under that very name.
+// wholeGpus reports whether a unit of the resource is a whole GPU. With MIG that depends on the strategy: with mixed,
+// nvidia.com/gpu is for the GPUs without MIG; with single, slices have that name.
 func wholeGpus(n *v1.GpuNode, resource string) bool {
 	switch n.Sharing {
 	case "", v1.SharingNone:
@@ -155,6 +158,3 @@ func wholeGpus(n *v1.GpuNode, resource string) bool {
 		return false
 	}
 }
-
-// isDRA reports whether a resource stands for the devices of a DRA driver.
-func isDRA(resource string) bool { return strings.HasPrefix(resource, gpu.DRAResource("")) }

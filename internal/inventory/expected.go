@@ -11,102 +11,144 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// PoolState compares one pool of spec.expected with what was found. Equal states are ==, but for the targets of pointers.
+// PoolState compares the GPUs of one pool of spec.expected with those that were found. The condition AsExpected says the rest.
 type PoolState struct {
 	// Name is the pool's name.
 	Name string
-	// Invalid says why the pool's selector cannot be used. Empty: it can. Otherwise nothing but the name is set.
-	Invalid string
-
-	// ExpectedNodes is how many GPU nodes are declared, FoundNodes how many there are, ready or not.
-	ExpectedNodes, FoundNodes int32
-	// UnsureNodes is how many more there are whose product is not known, so that they may be the pool's.
-	UnsureNodes int32
-	// MissingNodes is how many are missing even if the unsure ones are the pool's.
-	MissingNodes int32
-
-	// ExpectedGpus is how many physical GPUs are declared. Nil: only nodes are.
+	// ExpectedGpus is how many physical GPUs are declared. Nil: only nodes are, or the pool's selector cannot be used.
 	ExpectedGpus *int32
-	// FoundGpus is the sum of the counts known of the nodes found, last-known ones included. Nil: none is known of those that
-	// are, or may be, the pool's.
-	FoundGpus *int32
-	// UncountedNodes is how many of the nodes found have a count that is not known.
-	UncountedNodes int32
 	// MissingGpus is how many GPUs are missing for certain: those of missing nodes, and those by which a node falls short of
 	// gpusPerNode. Nil: none are declared, or it is not known whether any is missing.
 	MissingGpus *int32
-	// Deviating names nodes with another count than declared, such as "gpu-3 has 7". Empty: none is known.
-	Deviating string
 }
 
-// Expect compares the declared pools with rows, which must be all rows of the inventory. labelsOf gives the labels of a
+// comparison compares one pool of spec.expected with what was found. Only the pool is set when its selector cannot be used.
+type comparison struct {
+	pool    *v1.ExpectedPool
+	invalid error // why the pool's selector cannot be used
+
+	found     int32    // GPU nodes of the pool, ready or not
+	unsure    int32    // nodes more whose product is not known, so that they may be the pool's
+	uncounted int32    // nodes found of which the count is not known
+	gpus      sum      // of the counts of the nodes found, last-known ones included
+	short     int64    // GPUs by which nodes fall short of the declared number
+	deviating []string // nodes with another count than declared, such as "gpu-3 has 7"
+}
+
+// comparePools compares the declared pools with rows, which must be all rows of the inventory. labelsOf returns the labels of a
 // Node. A node may be in several pools.
-func Expect(pools []v1.ExpectedPool, rows []v1.GpuNode, labelsOf func(node string) map[string]string) []PoolState {
-	out := make([]PoolState, 0, len(pools))
+func comparePools(pools []v1.ExpectedPool, rows []v1.GpuNode, labelsOf func(node string) map[string]string) []comparison {
+	out := make([]comparison, 0, len(pools))
 	for i := range pools {
-		out = append(out, expect(&pools[i], rows, labelsOf))
+		out = append(out, comparePool(&pools[i], rows, labelsOf))
 	}
-	return orNil(out)
+	return out
 }
 
-func expect(pool *v1.ExpectedPool, rows []v1.GpuNode, labelsOf func(string) map[string]string) PoolState {
+func comparePool(pool *v1.ExpectedPool, rows []v1.GpuNode, labelsOf func(node string) map[string]string) comparison {
 	selector, err := Selector(pool.NodeSelector)
 	if err != nil {
-		return PoolState{Name: pool.Name, Invalid: err.Error()}
+		return comparison{pool: pool, invalid: err}
 	}
-	t := poolTally{PoolState: PoolState{Name: pool.Name, ExpectedNodes: pool.Nodes}}
+	c := comparison{pool: pool}
 	for i := range rows {
 		if selector.Matches(labels.Set(labelsOf(rows[i].Name))) {
-			t.add(pool, &rows[i])
+			c.add(&rows[i])
 		}
 	}
-	return t.state(pool)
+	return c
 }
 
-// poolTally adds up the selected nodes of a pool.
-type poolTally struct {
-	PoolState
-	gpus      sum
-	short     int64 // GPUs by which nodes fall short
-	deviating []string
-}
-
-func (t *poolTally) add(pool *v1.ExpectedPool, n *v1.GpuNode) {
-	count, member := poolGpus(n, pool.Product)
+// add adds a node that the pool selects.
+func (c *comparison) add(n *v1.GpuNode) {
+	count, member := poolGpus(n, c.pool.Product)
 	switch member {
 	case no:
 		return
 	case unsure:
-		t.UnsureNodes++
+		c.unsure++
 		return
 	}
-	t.FoundNodes++
-	t.gpus.add(count)
-	switch {
+	c.found++
+	c.gpus.add(count)
+	switch perNode := c.pool.GpusPerNode; {
 	case count == nil:
-		t.UncountedNodes++
-	case pool.GpusPerNode != nil && *count != *pool.GpusPerNode:
-		t.short += int64(max(*pool.GpusPerNode-*count, 0))
-		t.deviating = append(t.deviating, fmt.Sprintf("%s has %d", n.Name, *count))
+		c.uncounted++
+	case perNode != nil && *count != *perNode:
+		c.short += int64(max(*perNode-*count, 0))
+		c.deviating = append(c.deviating, fmt.Sprintf("%s has %d", n.Name, *count))
 	}
 }
 
-func (t *poolTally) state(pool *v1.ExpectedPool) PoolState {
-	s := t.PoolState
-	if s.FoundNodes > 0 || s.UnsureNodes == 0 {
-		s.FoundGpus = t.gpus.value()
+// missingNodes returns how many nodes are missing even if the unsure ones are the pool's.
+func (c *comparison) missingNodes() int32 { return max(c.pool.Nodes-c.found-c.unsure, 0) }
+
+// foundGpus returns how many GPUs are known. Nil: none is known of the nodes that are, or may be, the pool's.
+func (c *comparison) foundGpus() *int32 {
+	if c.found == 0 && c.unsure > 0 {
+		return nil
 	}
-	s.MissingNodes = max(s.ExpectedNodes-s.FoundNodes-s.UnsureNodes, 0)
-	s.Deviating = first(t.deviating)
-	if pool.GpusPerNode != nil {
-		perNode := int64(*pool.GpusPerNode)
-		s.ExpectedGpus = new(int32(min(int64(pool.Nodes)*perNode, math.MaxInt32)))
-		missing := int32(min(int64(s.MissingNodes)*perNode+t.short, math.MaxInt32))
-		if missing > 0 || !s.uncertain() {
-			s.MissingGpus = &missing
-		}
+	return c.gpus.value()
+}
+
+func (c *comparison) state() PoolState {
+	s := PoolState{Name: c.pool.Name}
+	if c.pool.GpusPerNode == nil || c.invalid != nil {
+		return s
+	}
+	perNode := int64(*c.pool.GpusPerNode)
+	s.ExpectedGpus = new(int32(min(int64(c.pool.Nodes)*perNode, math.MaxInt32)))
+	missing := int32(min(int64(c.missingNodes())*perNode+c.short, math.MaxInt32))
+	if missing > 0 || !c.uncertain() {
+		s.MissingGpus = &missing
 	}
 	return s
+}
+
+// uncertain reports whether what is not known may make a difference.
+func (c *comparison) uncertain() bool {
+	return c.unsure > 0 || c.pool.GpusPerNode != nil && c.uncounted > 0
+}
+
+// missed reports whether what is known suffices to say that the pool is not as declared. More GPUs than declared are not
+// enough for that.
+func (c *comparison) missed() bool {
+	return c.missingNodes() > 0 || c.found > c.pool.Nodes || len(c.deviating) > 0
+}
+
+// String returns the pool as it is in a message, such as "h100-pool: 3 of 4 nodes, 24 of 32 GPUs".
+func (c *comparison) String() string {
+	if c.invalid != nil {
+		return fmt.Sprintf("%s: its nodeSelector cannot be used: %v", c.pool.Name, c.invalid)
+	}
+	text := fmt.Sprintf("%s: %d of %s", c.pool.Name, c.found, plural(int(c.pool.Nodes), "node"))
+	if c.unsure > 0 {
+		text += fmt.Sprintf(", product unknown on %s", plural(int(c.unsure), "more node"))
+	}
+	if expected := c.state().ExpectedGpus; expected != nil {
+		text += fmt.Sprintf(", %s of %s", c.foundText(), plural(int(*expected), "GPU"))
+		if c.uncounted > 0 {
+			text += ", count unknown on " + plural(int(c.uncounted), "node")
+		}
+	}
+	if c.found > c.pool.Nodes {
+		text += ": more than declared"
+	}
+	if len(c.deviating) > 0 {
+		text += ": " + firstFew(c.deviating)
+	}
+	return text
+}
+
+func (c *comparison) foundText() string {
+	switch n := c.foundGpus(); {
+	case n == nil:
+		return "an unknown number"
+	case c.uncertain():
+		return fmt.Sprintf("at least %d", *n)
+	default:
+		return fmt.Sprint(*n)
+	}
 }
 
 // membership says whether a selected node belongs to a pool.
@@ -118,7 +160,7 @@ const (
 	yes
 )
 
-// poolGpus counts a node's GPUs of a product; an empty product is any. The count is nil when it is not known.
+// poolGpus returns a node's number of GPUs of a product; an empty product is any. It is nil when it is not known.
 func poolGpus(n *v1.GpuNode, product string) (count *int32, member membership) {
 	if product == "" {
 		return n.GpuCount, yes
@@ -128,17 +170,17 @@ func poolGpus(n *v1.GpuNode, product string) (count *int32, member membership) {
 		switch {
 		case g.Product == "":
 			member = max(member, unsure)
-		case sameProduct(g.Product, baseProduct(product)):
+		case SameProduct(g.Product, baseProduct(product)):
 			found, member = append(found, g), yes
 		}
 	}
 	if len(n.Gpus) == 0 {
 		member = unsure
 	}
-	return total(found), member
+	return TotalCount(found), member
 }
 
-// baseProduct takes off the suffixes that people copy from labels.
+// baseProduct removes the suffixes that people copy from labels.
 func baseProduct(s string) string {
 	s = strings.TrimSuffix(s, "-SHARED")
 	if i := strings.LastIndex(s, "-MIG-"); i > 0 {
@@ -147,7 +189,7 @@ func baseProduct(s string) string {
 	return s
 }
 
-// Selector makes a label selector of a NodeSelector. Nil or empty selects every Node; an error says what cannot be used.
+// Selector returns the label selector of a NodeSelector. Nil or empty selects every Node; an error says what cannot be used.
 func Selector(s *v1.NodeSelector) (labels.Selector, error) {
 	if s == nil {
 		return labels.Everything(), nil
@@ -161,50 +203,4 @@ func Selector(s *v1.NodeSelector) (labels.Selector, error) {
 		return nil, fmt.Errorf("parse node selector: %w", err)
 	}
 	return selector, nil
-}
-
-// uncertain reports whether what is not known may make a difference.
-func (s *PoolState) uncertain() bool {
-	return s.UnsureNodes > 0 || s.ExpectedGpus != nil && s.UncountedNodes > 0
-}
-
-// missed reports whether what is known suffices to say that the pool is not as declared. More than declared is not.
-func (s *PoolState) missed() bool {
-	return s.MissingNodes > 0 || s.FoundNodes > s.ExpectedNodes || s.Deviating != ""
-}
-
-// String is the pool in a message, such as "h100-pool: 3 of 4 nodes, 24 of 32 GPUs".
-func (s *PoolState) String() string {
-	if s.Invalid != "" {
-		return fmt.Sprintf("%s: its nodeSelector cannot be used: %s", s.Name, s.Invalid)
-	}
-	text := fmt.Sprintf("%s: %d of %s", s.Name, s.FoundNodes, plural(int(s.ExpectedNodes), "node"))
-	if s.UnsureNodes > 0 {
-		text += fmt.Sprintf(", product unknown on %s", plural(int(s.UnsureNodes), "more node"))
-	}
-	if s.ExpectedGpus != nil {
-		text += s.gpusText()
-	}
-	if s.FoundNodes > s.ExpectedNodes {
-		text += ": more than declared"
-	}
-	if s.Deviating != "" {
-		text += ": " + s.Deviating
-	}
-	return text
-}
-
-func (s *PoolState) gpusText() string {
-	known := "an unknown number"
-	switch {
-	case s.FoundGpus != nil && s.uncertain():
-		known = fmt.Sprintf("at least %d", *s.FoundGpus)
-	case s.FoundGpus != nil:
-		known = fmt.Sprint(*s.FoundGpus)
-	}
-	text := fmt.Sprintf(", %s of %s", known, plural(int(*s.ExpectedGpus), "GPU"))
-	if s.UncountedNodes > 0 {
-		text += ", count unknown on " + plural(int(s.UncountedNodes), "node")
-	}
-	return text
 }

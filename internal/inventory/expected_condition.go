@@ -10,7 +10,7 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// WithExpected adds the condition AsExpected, and returns what it is made of. Without pools it changes nothing. status must
+// WithExpected adds the condition AsExpected, and returns the state of each pool. Without pools it changes nothing. status must
 // still have every row. Where nothing was counted, or an input is missing, the condition is Unknown and there are no states.
 func WithExpected(status v1.GpuInventoryStatus, pools []v1.ExpectedPool, labelsOf func(node string) map[string]string) (v1.GpuInventoryStatus, []PoolState) {
 	if len(pools) == 0 {
@@ -21,8 +21,11 @@ func WithExpected(status v1.GpuInventoryStatus, pools []v1.ExpectedPool, labelsO
 	complete := meta.FindStatusCondition(status.Conditions, v1.ConditionComplete)
 	switch {
 	case status.TotalGpuNodes != nil && (complete == nil || complete.Reason != v1.ConditionReasonInputsNotSynced):
-		states = Expect(pools, status.Nodes, labelsOf)
-		c = asExpected(states)
+		compared := comparePools(pools, status.Nodes, labelsOf)
+		for i := range compared {
+			states = append(states, compared[i].state())
+		}
+		c = asExpected(compared)
 	case complete != nil:
 		c.Reason, c.Message = complete.Reason, complete.Message
 	}
@@ -30,20 +33,20 @@ func WithExpected(status v1.GpuInventoryStatus, pools []v1.ExpectedPool, labelsO
 	return status, states
 }
 
-// asExpected is the condition AsExpected. What is known to be missed comes before what is not known.
-func asExpected(states []PoolState) metav1.Condition {
+// asExpected returns the condition AsExpected. What is known to be missed comes before what is not known.
+func asExpected(compared []comparison) metav1.Condition {
 	var missed, invalid, unknown, met []string
-	for i := range states {
-		s := &states[i]
+	for i := range compared {
+		p := &compared[i]
 		switch {
-		case s.Invalid != "":
-			invalid = append(invalid, s.String())
-		case s.missed():
-			missed = append(missed, s.String())
-		case s.uncertain():
-			unknown = append(unknown, s.String())
+		case p.invalid != nil:
+			invalid = append(invalid, p.String())
+		case p.missed():
+			missed = append(missed, p.String())
+		case p.uncertain():
+			unknown = append(unknown, p.String())
 		default:
-			met = append(met, s.String())
+			met = append(met, p.String())
 		}
 	}
 	c := metav1.Condition{Type: v1.ConditionAsExpected}

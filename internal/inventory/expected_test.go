@@ -46,8 +46,6 @@ func named8(names string, mods ...func(*v1.GpuNode)) (rows []v1.GpuNode) {
 	return rows
 }
 
-func product(name string) func(*v1.GpuNode) { return func(n *v1.GpuNode) { n.Gpus[0].Product = name } }
-
 func TestAsExpected(t *testing.T) {
 	type want struct {
 		status          metav1.ConditionStatus
@@ -139,8 +137,10 @@ func TestAsExpected(t *testing.T) {
 		},
 		"one of several products": {
 			pools: []v1.ExpectedPool{h100Pool(anywhere, func(p *v1.ExpectedPool) { p.Product, p.Nodes, p.GpusPerNode = "Tesla-T4", 1, new(int32(2)) })},
-			rows:  []v1.GpuNode{row("a", 3, group(a10x1, t4x2))},
-			want:  want{metav1.ConditionTrue, "ExpectationMet", "h100-pool: 1 of 1 node, 2 of 2 GPUs", "2", "0"},
+			rows: []v1.GpuNode{row("a", 3, func(n *v1.GpuNode) {
+				n.Gpus = []v1.GpuGroup{{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-A10", Count: new(int32(1))}, {Vendor: v1.VendorNVIDIA, Product: "Tesla-T4", Count: new(int32(2))}}
+			})},
+			want: want{metav1.ConditionTrue, "ExpectationMet", "h100-pool: 1 of 1 node, 2 of 2 GPUs", "2", "0"},
 		},
 		"nothing declared to be there": {
 			pools: []v1.ExpectedPool{h100Pool(func(p *v1.ExpectedPool) { p.Nodes = 0 })},
@@ -192,14 +192,25 @@ func text(n *int32) string {
 	return fmt.Sprint(*n)
 }
 
-func TestExpectStatesEverything(t *testing.T) {
+func TestCompareCountsEverything(t *testing.T) {
+	type counts struct {
+		Found, Unsure, Missing, Uncounted    int32
+		ExpectedGpus, FoundGpus, MissingGpus *int32
+		Name, Deviating                      string
+	}
 	rows := append(named8("ab"), row("c", 7), row("d", 0, unlabelled))
-	want := []PoolState{{
-		Name: "h100-pool", ExpectedNodes: 4, FoundNodes: 3, UnsureNodes: 1,
+	want := counts{
+		Name: "h100-pool", Found: 3, Unsure: 1,
 		ExpectedGpus: new(int32(32)), FoundGpus: new(int32(23)), MissingGpus: new(int32(1)), Deviating: "c has 7",
-	}}
-	if diff := cmp.Diff(want, Expect([]v1.ExpectedPool{h100Pool()}, rows, poolOf)); diff != "" {
-		t.Errorf("Expect() (-want +got):\n%s", diff)
+	}
+	c := comparePools([]v1.ExpectedPool{h100Pool()}, rows, poolOf)[0]
+	s := c.state()
+	got := counts{
+		Name: s.Name, Found: c.found, Unsure: c.unsure, Missing: c.missingNodes(), Uncounted: c.uncounted,
+		ExpectedGpus: s.ExpectedGpus, FoundGpus: c.foundGpus(), MissingGpus: s.MissingGpus, Deviating: firstFew(c.deviating),
+	}
+	if diff := cmp.Diff(want, got); diff != "" || c.pool.Nodes != 4 || c.invalid != nil {
+		t.Errorf("comparePools() (-want +got):\n%s", diff)
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// MaxBytes bounds a status as JSON. etcd takes objects of up to 1.5 MiB, and an apply of a larger one is refused whole.
+// MaxBytes bounds a status as JSON. etcd takes objects of up to 1.5 MiB, and refuses a larger one whole.
 const MaxBytes = 900_000
 
 // conditionsReserve is for what Fit adds to the message of Complete.
 const conditionsReserve = 512
 
-// Fit leaves out rows until the status takes at most budget bytes as JSON: ready nodes without warnings first, then ready
+// Fit leaves out rows until the status takes at most budget bytes as JSON: first ready nodes without warnings, then ready
 // nodes with warnings, then the others, each from the end. NodesOmitted and the condition Complete say so. Totals stay as
 // they are, products and resources too unless there are more than the API accepts. A status that fits is returned as it is.
 func Fit(s v1.GpuInventoryStatus, budget int) (v1.GpuInventoryStatus, error) {
@@ -33,7 +33,7 @@ func Fit(s v1.GpuInventoryStatus, budget int) (v1.GpuInventoryStatus, error) {
 	if err != nil {
 		return s, fmt.Errorf("encode status: %w", err)
 	}
-	kept, err := keepNeeded(s.Nodes, budget-len(left)-conditionsReserve)
+	kept, err := mostNeeded(s.Nodes, budget-len(left)-conditionsReserve)
 	if err != nil {
 		return s, err
 	}
@@ -45,13 +45,13 @@ func Fit(s v1.GpuInventoryStatus, budget int) (v1.GpuInventoryStatus, error) {
 	}
 	if len(omissions) > 0 {
 		s.Conditions = slices.Clone(s.Conditions)
-		tellOmissions(meta.FindStatusCondition(s.Conditions, v1.ConditionComplete), omissions)
+		reportOmissions(meta.FindStatusCondition(s.Conditions, v1.ConditionComplete), omissions)
 	}
 	return s, nil
 }
 
-// keepNeeded gives, in their order, the most needed rows that fit into budget bytes as JSON.
-func keepNeeded(nodes []v1.GpuNode, budget int) ([]v1.GpuNode, error) {
+// mostNeeded returns the most needed rows that fit into budget bytes as JSON, in the order of nodes.
+func mostNeeded(nodes []v1.GpuNode, budget int) ([]v1.GpuNode, error) {
 	keep := make([]bool, len(nodes))
 	for _, i := range ByNeed(nodes) {
 		row, err := json.Marshal(&nodes[i])
@@ -72,7 +72,7 @@ func keepNeeded(nodes []v1.GpuNode, budget int) ([]v1.GpuNode, error) {
 	return kept, nil
 }
 
-func tellOmissions(complete *metav1.Condition, omissions []string) {
+func reportOmissions(complete *metav1.Condition, omissions []string) {
 	if complete == nil {
 		return
 	}
@@ -84,8 +84,7 @@ func tellOmissions(complete *metav1.Condition, omissions []string) {
 	complete.Message = strings.Join(omissions, "; ")
 }
 
-// ByNeed gives the indexes of nodes, the rows that a reader needs most first and otherwise in their order: nodes that are
-// not ready, ready ones with warnings, the others.
+// ByNeed returns the indexes of nodes, sorted by Need and otherwise in their order.
 func ByNeed(nodes []v1.GpuNode) []int {
 	indexes := make([]int, len(nodes))
 	for i := range indexes {
@@ -95,7 +94,8 @@ func ByNeed(nodes []v1.GpuNode) []int {
 	return indexes
 }
 
-// Need orders rows by how badly a reader needs them: 0 is a node that is not ready, 1 a ready one with warnings, 2 any other.
+// Need returns how soon a row can be left out: 0 for a node that is not ready, which a reader needs most, 1 for a ready one with
+// warnings, 2 for any other.
 func Need(n *v1.GpuNode) int {
 	switch {
 	case !n.Ready:

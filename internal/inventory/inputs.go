@@ -10,7 +10,7 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// WithMissing says in the condition Complete which inputs have not been read, as missing has it; nil: none.
+// WithMissing sets the condition Complete to False if inputs have not been read. missing says which; nil: none.
 func WithMissing(s v1.GpuInventoryStatus, missing error) v1.GpuInventoryStatus {
 	if missing == nil {
 		return s

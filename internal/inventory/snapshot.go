@@ -8,13 +8,13 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// Snapshot adds up rows, one per GPU node, to the content of a GpuInventory status. It sorts everything, so that equal
-// fleets give equal results whatever the order of rows. Conditions carry no times, and ObservedAt and ObservedGeneration
-// stay unset: they belong to a write, not to the fleet. The result shares the rows' inner slices.
+// Snapshot adds up rows, one per GPU node, to the content of a GpuInventory status. It sorts everything, so that equal fleets
+// give equal results whatever the order of rows. Conditions have no times, and ObservedAt and ObservedGeneration stay unset:
+// they belong to a write, not to the fleet. The result shares the rows' inner slices.
 func Snapshot(rows []v1.GpuNode) v1.GpuInventoryStatus {
 	nodes := slices.Clone(rows)
 	slices.SortFunc(nodes, func(a, b v1.GpuNode) int {
-		return cmp.Or(compareBool(a.Ready, b.Ready), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(compareBools(a.Ready, b.Ready), cmp.Compare(a.Name, b.Name))
 	})
 	t := totals{products: map[productKey]*productTally{}}
 	for i := range nodes {
@@ -51,7 +51,7 @@ type productTally struct {
 	free              freeSum
 }
 
-// keyOf is the product of a group. Feature discovery writes - for the blanks that DRA drivers keep: one product, not two.
+// keyOf returns the product of a group. Feature discovery writes - for the blanks that DRA drivers keep; both are one product.
 func keyOf(g *v1.GpuGroup) productKey {
 	return productKey{g.Vendor, strings.ReplaceAll(g.Product, " ", "-")}
 }
@@ -86,7 +86,7 @@ func (t *totals) add(n *v1.GpuNode) {
 	if offers(n) {
 		for i := range t.vendors {
 			v := &t.vendors[i]
-			t.free.add(v, v.count, v.known)
+			t.free.add(v, v.count, v.counted)
 		}
 	}
 }
@@ -99,17 +99,17 @@ func (t *totals) addProduct(p *productTally, n *v1.GpuNode, k productKey) {
 		return
 	}
 	var count int64
-	known := false
+	counted := false
 	for i := range n.Gpus {
 		if g := &n.Gpus[i]; g.Count != nil && keyOf(g) == k {
 			count += int64(*g.Count)
-			known = true
+			counted = true
 		}
 	}
-	p.free.add(ofVendor(t.vendors, k.vendor), count, known)
+	p.free.add(ofVendor(t.vendors, k.vendor), count, counted)
 }
 
-// productRows has one row per vendor and product.
+// productRows returns one row per vendor and product.
 func (t *totals) productRows() []v1.ProductSummary {
 	out := make([]v1.ProductSummary, 0, len(t.products))
 	for k, p := range t.products {
@@ -127,7 +127,7 @@ func (t *totals) productRows() []v1.ProductSummary {
 	return orNil(out)
 }
 
-// resourceTally adds up one resource name. Units of a node that nobody has asked about make their sum unknown.
+// resourceTally adds up one resource name. A sum is unknown when it is not known on one of the nodes what is held.
 type resourceTally struct {
 	v1.ResourceSummary
 	allocated, free               int64
@@ -159,7 +159,7 @@ func (t *resourceTally) row() v1.ResourceSummary {
 	return row
 }
 
-// resources has one row per schedulable resource name.
+// resources returns one row per schedulable resource name.
 func resources(nodes []v1.GpuNode) []v1.ResourceSummary {
 	byName := map[string]*resourceTally{}
 	for i := range nodes {
@@ -190,7 +190,7 @@ func orNil[T any](s []T) []T {
 	return s
 }
 
-func compareBool(a, b bool) int { return cmp.Compare(int32FromBool(a), int32FromBool(b)) }
+func compareBools(a, b bool) int { return cmp.Compare(int32FromBool(a), int32FromBool(b)) }
 
 func int32FromBool(b bool) int32 {
 	if b {

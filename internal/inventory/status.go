@@ -11,9 +11,9 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// Next is the status to store: found, stamped for generation. Times move only for a cause. A condition keeps its
-// transition time while its status stays, and observedAt stays while the content does; changed reports whether anything
-// but times differs from stored, so that nothing is written when it is false.
+// Next returns the status to store: what was found, stamped for a generation. Times move only for a cause: a condition keeps its
+// transition time while its status stays, and observedAt stays while the content does. changed reports whether anything but
+// times differs from what is stored. If it is false, there is nothing to write.
 func Next(stored, found v1.GpuInventoryStatus, generation int64, now time.Time) (next v1.GpuInventoryStatus, changed bool) {
 	next = found
 	next.ObservedGeneration = generation
@@ -36,7 +36,7 @@ func Next(stored, found v1.GpuInventoryStatus, generation int64, now time.Time) 
 	return next, !equality.Semantic.DeepEqual(withoutTimes(stored), withoutTimes(next))
 }
 
-// content is what a status says about the fleet.
+// content returns what a status says about the fleet.
 func content(s v1.GpuInventoryStatus) v1.GpuInventoryStatus {
 	s = withoutTimes(s)
 	s.ObservedGeneration = 0
@@ -46,8 +46,8 @@ func content(s v1.GpuInventoryStatus) v1.GpuInventoryStatus {
 	return s
 }
 
-// withoutTimes is the status without the times that a write sets. No time takes part in a comparison: one that did would
-// make the operator wake itself with its own writes.
+// withoutTimes returns the status without the times that a write sets. If times were compared, the operator would wake itself
+// with its own writes.
 func withoutTimes(s v1.GpuInventoryStatus) v1.GpuInventoryStatus {
 	s.ObservedAt = nil
 	s.Conditions = slices.Clone(s.Conditions)

@@ -1,7 +1,6 @@
 package inventory
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -91,17 +90,3 @@ func TestUnusableCountsNothing(t *testing.T) {
 }
 
 var testTime = time.Unix(1_700_000_000, 0)
-
-// roundTrip is what the API server makes of a status.
-func roundTrip(t *testing.T, s v1.GpuInventoryStatus) v1.GpuInventoryStatus {
-	t.Helper()
-	b, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out v1.GpuInventoryStatus
-	if err := json.Unmarshal(b, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}

@@ -198,7 +198,7 @@ func TestWhatIsUnknownHasNoSeries(t *testing.T) {
 		"an inventory has no status yet":        {state: State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": nil}}, leads: true},
 		"an inventory's status says nothing":    {state: bareState(&v1.GpuInventoryStatus{}), leads: true},
 		"a resource list and a product are nil": {state: bareState(&v1.GpuInventoryStatus{Products: []v1.ProductSummary{{}}}), leads: true},
-		"pools declare no GPUs":                 {state: State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": {}}, Pools: map[string][]inventory.PoolState{"cluster": {{Name: "p", Invalid: "x"}}}}, leads: true},
+		"pools declare no GPUs":                 {state: State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": {}}, Pools: map[string][]inventory.PoolState{"cluster": {{Name: "p"}}}}, leads: true},
 		"pools of an inventory without status":  {state: State{Pools: map[string][]inventory.PoolState{"cluster": somePools()}}, leads: true},
 	}
 	for name, tc := range cases {

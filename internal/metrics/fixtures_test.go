@@ -98,7 +98,7 @@ func somePools() []inventory.PoolState {
 	return []inventory.PoolState{
 		{Name: "h100", ExpectedGpus: new(int32(32)), MissingGpus: new(int32(8))},
 		{Name: "vague", ExpectedGpus: new(int32(4))},
-		{Name: "nodes-only", ExpectedNodes: 2},
+		{Name: "nodes-only"},
 	}
 }
 

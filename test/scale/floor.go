@@ -77,7 +77,7 @@ func (b *bench) equallyBigStatus() ([]byte, error) {
 		}
 		rows = append(rows, reading.Row)
 	}
-	status, err := inv.Fit(inv.Snapshot(inv.WithAllocated(rows, held, inv.Known{Pods: true, Claims: true})), inv.MaxBytes)
+	status, err := inv.Fit(inv.Snapshot(inv.WithAllocated(rows, held, inv.HoldersRead{Pods: true, Claims: true})), inv.MaxBytes)
 	if err != nil {
 		return nil, err
 	}

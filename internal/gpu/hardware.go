@@ -1,30 +1,28 @@
-package inventory
+package gpu
 
 import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
-// Hardware is what node feature discovery says of the GPUs on a Node's bus.
+// Hardware is what node feature discovery says about GPUs on a Node's bus.
 type Hardware int
 
 // What node feature discovery says.
 const (
-	// HardwareUnknown: it does not run on the Node, or its labels have gone with everything else.
+	// HardwareUnknown says that it does not run on the Node, or that its labels have gone.
 	HardwareUnknown Hardware = iota
-	// HardwareSeen: one of its labels names a GPU.
+	// HardwareSeen says that one of its labels names a GPU.
 	HardwareSeen
-	// HardwareAbsent: its labels are on the Node, and none of them names a GPU.
+	// HardwareAbsent says that its labels are on the Node and none of them names a GPU.
 	HardwareAbsent
 )
 
 const nfdDomain = "feature.node.kubernetes.io/"
 
-// HardwareOf reads a Node's labels. That labels of node feature discovery are there shows that it is alive: only then do the
-// missing ones mean something.
+// HardwareOf reads a Node's labels. A missing label of node feature discovery means something only while others of its
+// labels show that it runs.
 func HardwareOf(labels map[string]string) Hardware {
 	found := map[string]string{}
 	for key, value := range labels {
@@ -34,7 +32,7 @@ func HardwareOf(labels map[string]string) Hardware {
 	}
 	node := &corev1.Node{}
 	node.Labels = found
-	if _, ok := gpu.Read(gpu.Input{Node: node}, gpu.Options{}); ok {
+	if _, ok := Read(Input{Node: node}, Options{}); ok {
 		return HardwareSeen
 	}
 	if len(found) > 0 {

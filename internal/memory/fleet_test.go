@@ -1,4 +1,4 @@
-package inventory
+package memory
 
 import (
 	"fmt"
@@ -8,13 +8,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
+
+// withoutAction leaves a change's action to a test of its own.
+var withoutAction = cmpopts.IgnoreFields(inventory.Change{}, "Action")
 
 // fleetOf200 is 200 Ready nodes of four kinds.
 func fleetOf200() (fleet []seenNode) {
@@ -67,7 +72,7 @@ func fleetOf200() (fleet []seenNode) {
 }
 
 // snapshotOf reads a fleet into a status as it is stored.
-func snapshotOf(t *testing.T, m *Memory, fleet []seenNode, before v1.GpuInventoryStatus, now time.Time) v1.GpuInventoryStatus {
+func snapshotOf(t *testing.T, m *Store, fleet []seenNode, before v1.GpuInventoryStatus, now time.Time) v1.GpuInventoryStatus {
 	t.Helper()
 	var rows []v1.GpuNode
 	for _, n := range fleet {
@@ -75,7 +80,7 @@ func snapshotOf(t *testing.T, m *Memory, fleet []seenNode, before v1.GpuInventor
 			rows = append(rows, row)
 		}
 	}
-	next, _ := Next(before, Snapshot(rows), 1, now)
+	next, _ := inventory.Next(before, inventory.Snapshot(rows), 1, now)
 	return roundTrip(t, next)
 }
 
@@ -85,24 +90,24 @@ func TestLabelsOf200NodesGoAndReturn(t *testing.T) {
 	cases := map[string]struct {
 		loss  string // of seenNode.losses
 		ready int32  // nodes, while it lasts
-		gone  []Change
-		back  []Change
+		gone  []inventory.Change
+		back  []inventory.Change
 	}{
 		"all labels": {
 			loss: "labels", ready: 200,
-			gone: []Change{{Type: "Warning", Reason: "GpuFactsLost", Node: "", Message: lost}},
-			back: []Change{{Type: "Normal", Reason: "GpuFactsRestored", Node: "", Message: lost}},
+			gone: []inventory.Change{{Type: "Warning", Reason: "GpuFactsLost", Node: "", Message: lost}},
+			back: []inventory.Change{{Type: "Normal", Reason: "GpuFactsRestored", Node: "", Message: lost}},
 		},
 		"the labels of node feature discovery": {loss: "NFD", ready: 200},
 		"the labels that name NVIDIA GPUs": {
 			loss: "nvidia.com", ready: 200,
-			gone: []Change{{Type: "Warning", Reason: "GpuFactsLost", Node: "", Message: "150 nodes: node-000, node-001, node-002, node-004, node-005 and 145 more"}},
-			back: []Change{{Type: "Normal", Reason: "GpuFactsRestored", Node: "", Message: "150 nodes: node-000, node-001, node-002, node-004, node-005 and 145 more"}},
+			gone: []inventory.Change{{Type: "Warning", Reason: "GpuFactsLost", Node: "", Message: "150 nodes: node-000, node-001, node-002, node-004, node-005 and 145 more"}},
+			back: []inventory.Change{{Type: "Normal", Reason: "GpuFactsRestored", Node: "", Message: "150 nodes: node-000, node-001, node-002, node-004, node-005 and 145 more"}},
 		},
 		"labels and resources": {
 			loss: "everything",
-			gone: []Change{{Type: "Warning", Reason: "GpuFactsLost", Node: "", Message: lost}, {Type: "Warning", Reason: "GpuNodeNotReady", Node: "", Message: lost}},
-			back: []Change{{Type: "Normal", Reason: "GpuFactsRestored", Node: "", Message: lost}, {Type: "Normal", Reason: "GpuNodeReady", Node: "", Message: lost}},
+			gone: []inventory.Change{{Type: "Warning", Reason: "GpuFactsLost", Node: "", Message: lost}, {Type: "Warning", Reason: "GpuNodeNotReady", Node: "", Message: lost}},
+			back: []inventory.Change{{Type: "Normal", Reason: "GpuFactsRestored", Node: "", Message: lost}, {Type: "Normal", Reason: "GpuNodeReady", Node: "", Message: lost}},
 		},
 	}
 	for name, tc := range cases {
@@ -111,7 +116,7 @@ func TestLabelsOf200NodesGoAndReturn(t *testing.T) {
 			for _, n := range fleet {
 				less = append(less, n.losses()[tc.loss])
 			}
-			var m Memory
+			var m Store
 			before := snapshotOf(t, &m, fleet, v1.GpuInventoryStatus{}, start)
 			during := snapshotOf(t, &m, less, before, start.Add(time.Minute))
 			again := snapshotOf(t, &m, less, during, start.Add(time.Hour))
@@ -126,7 +131,7 @@ func TestLabelsOf200NodesGoAndReturn(t *testing.T) {
 			if diff := cmp.Diff(during, again); diff != "" {
 				t.Errorf("an hour later (-during +again):\n%s", diff)
 			}
-			var restarted Memory
+			var restarted Store
 			restarted.Seed(&during)
 			if diff := cmp.Diff(during, snapshotOf(t, &restarted, less, during, start.Add(time.Hour))); diff != "" {
 				t.Errorf("after a restart (-during +again):\n%s", diff)
@@ -139,10 +144,10 @@ func TestLabelsOf200NodesGoAndReturn(t *testing.T) {
 					t.Errorf("Complete is %v, want %v", got, step.want)
 				}
 			}
-			if diff := cmp.Diff(tc.gone, Aggregate(Changes(&before, &during)), withoutAction); diff != "" {
+			if diff := cmp.Diff(tc.gone, inventory.Aggregate(inventory.Changes(&before, &during)), withoutAction); diff != "" {
 				t.Errorf("Events of the loss (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.back, Aggregate(Changes(&during, &after)), withoutAction); diff != "" {
+			if diff := cmp.Diff(tc.back, inventory.Aggregate(inventory.Changes(&during, &after)), withoutAction); diff != "" {
 				t.Errorf("Events of the return (-want +got):\n%s", diff)
 			}
 			before.ObservedAt, after.ObservedAt = nil, nil
@@ -167,8 +172,8 @@ func totalsOf(s v1.GpuInventoryStatus) string {
 }
 
 func BenchmarkRecall(b *testing.B) {
-	var m Memory
-	id := NodeIdentity{Name: "a", UID: "1", Created: start}
+	var m Store
+	id := Node{Name: "a", UID: "1", Created: start}
 	steps := map[string]*v1.GpuNode{"live": labelled(8), "labels gone": wiped(8)}
 	m.Recall(id, *labelled(8), true, start)
 	for name, n := range steps {

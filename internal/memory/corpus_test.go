@@ -1,4 +1,4 @@
-package inventory
+package memory
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
 // seenNode is a Node of the corpus with what DRA drivers publish for it.
@@ -31,12 +32,12 @@ type seenNode struct {
 }
 
 // identity is that of the Node, as the shells make it.
-func (s seenNode) identity() NodeIdentity {
-	return NodeIdentity{Name: s.node.Name, UID: "uid", Created: start.Add(-time.Hour), Hardware: HardwareOf(s.node.Labels)}
+func (s seenNode) identity() Node {
+	return Node{Name: s.node.Name, UID: "uid", Created: start.Add(-time.Hour), Hardware: gpu.HardwareOf(s.node.Labels)}
 }
 
 // recall reads the Node and completes the reading.
-func (s seenNode) recall(m *Memory, now time.Time) (v1.GpuNode, bool) {
+func (s seenNode) recall(m *Store, now time.Time) (v1.GpuNode, bool) {
 	reading, ok := gpu.Read(gpu.Input{Node: s.node, Devices: s.devices}, gpu.Options{})
 	return m.Recall(s.identity(), reading.Row, ok, now)
 }
@@ -58,7 +59,7 @@ func (s seenNode) losses() map[string]seenNode {
 	out := map[string]seenNode{
 		"labels":      s.with(func(l *seenNode) { l.node.Labels = nil }),
 		"nvidia.com":  s.with(func(l *seenNode) { dropLabels(l.node, "nvidia.com/") }),
-		"NFD":         s.with(func(l *seenNode) { dropLabels(l.node, nfdDomain) }),
+		"NFD":         s.with(func(l *seenNode) { dropLabels(l.node, "feature.node.kubernetes.io/") }),
 		"devices":     s.with(func(l *seenNode) { l.devices = nil }),
 		"annotations": s.with(func(l *seenNode) { l.node.Annotations = nil }),
 		"resources":   s.with(dropResources),
@@ -117,15 +118,15 @@ func TestWhateverEvidenceGoesAndReturnsNoFactIsLost(t *testing.T) {
 
 // loseAndRestore looks at a Node before, while and after evidence is missing.
 func loseAndRestore(t *testing.T, whole, less seenNode) {
-	var m Memory
+	var m Store
 	before, isGPU := whole.recall(&m, start)
 	if !isGPU {
 		return
 	}
 	during, still := less.recall(&m, start.Add(time.Minute))
 	if !still {
-		if says(joined(before)) {
-			t.Fatalf("no GPU node any more; it was %s", describe(&before))
+		if saysMore(joined(before)) {
+			t.Fatalf("no GPU node any more; it was %s", inventory.Describe(&before))
 		}
 		return
 	}
@@ -136,15 +137,15 @@ func loseAndRestore(t *testing.T, whole, less seenNode) {
 	if diff := cmp.Diff(during, again); diff != "" {
 		t.Errorf("an hour later (-during +again):\n%s", diff)
 	}
-	restarted := Memory{}
-	written, _ := Next(v1.GpuInventoryStatus{}, Snapshot([]v1.GpuNode{during}), 1, start.Add(time.Minute))
+	restarted := Store{}
+	written, _ := inventory.Next(v1.GpuInventoryStatus{}, inventory.Snapshot([]v1.GpuNode{during}), 1, start.Add(time.Minute))
 	written = roundTrip(t, written)
 	restarted.Seed(&written)
 	afterRestart, _ := less.recall(&restarted, start.Add(2*time.Hour))
 	if diff := cmp.Diff(during, afterRestart); diff != "" {
 		t.Errorf("after a restart (-during +restarted):\n%s", diff)
 	}
-	for name, memory := range map[string]*Memory{"this process": &m, "the next one": &restarted} {
+	for name, memory := range map[string]*Store{"this process": &m, "the next one": &restarted} {
 		restored, _ := whole.recall(memory, start.Add(3*time.Hour))
 		if diff := cmp.Diff(before, restored); diff != "" {
 			t.Errorf("restored in %s (-before +restored):\n%s", name, diff)
@@ -162,7 +163,7 @@ func forgotten(before, during, live v1.GpuNode) (faults []string) {
 		faults = append(faults, "a count has come up")
 	}
 	for _, g := range before.Gpus {
-		i := slices.IndexFunc(during.Gpus, func(h v1.GpuGroup) bool { return h.Vendor == g.Vendor && sameProduct(h.Product, g.Product) })
+		i := slices.IndexFunc(during.Gpus, func(h v1.GpuGroup) bool { return h.Vendor == g.Vendor && inventory.SameProduct(h.Product, g.Product) })
 		if i < 0 && g.Product != "" && !namesOne(live) {
 			faults = append(faults, "the product "+g.Product+" is gone")
 		}
@@ -185,7 +186,7 @@ func namesOne(n v1.GpuNode) bool {
 
 func joined(n v1.GpuNode) (g v1.GpuGroup) {
 	for _, h := range n.Gpus {
-		if says(h) {
+		if saysMore(h) {
 			return h
 		}
 	}
@@ -210,7 +211,7 @@ func TestAnyOrderOfLossesEndsWhereItBegan(t *testing.T) {
 		}
 		slices.Sort(names)
 		rng := rand.New(rand.NewPCG(1, 2))
-		var m Memory
+		var m Store
 		before, isGPU := c.recall(&m, start)
 		if !isGPU {
 			continue

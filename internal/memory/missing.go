@@ -1,6 +1,7 @@
-package inventory
+package memory
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -31,20 +32,29 @@ func (r *recollection) countMost(out *v1.GpuNode) {
 	}
 }
 
-// measured reports whether a row's count was read from the machine, and no other source contradicts it. While replicas are
+// measured reports whether a row's count was read from the machine and no other source contradicts it. While replicas are
 // being switched on or off, units and labels disagree for a while.
 func measured(row *v1.GpuNode) bool {
 	return row.GpuCount != nil && !disputed(row) &&
 		!slices.ContainsFunc(row.Gpus, func(g v1.GpuGroup) bool { return g.Source == v1.SourceCloud && !backed(row, g) })
 }
 
-// missingFormat is the sentence by which a row says how many GPUs the Node once had. It is read back from a stored row: no
-// other field has the number.
+// missingFormat is the sentence by which a row says how many GPUs the Node once had. It is parsed when a stored row is read:
+// no other field has the number.
 const missingFormat = "found %d of the %d GPUs that were read of this Node before"
 
 var missingPattern = regexp.MustCompile("found [0-9]+ of the ([0-9]+) GPUs that were read of this Node before")
 
-// earlierCount reads the sentence back.
+// reportMissing reports whether the Node has fewer GPUs than before, and says so in the message.
+func (r *recollection) reportMissing(out *v1.GpuNode) bool {
+	if out.GpuCount == nil || *out.GpuCount >= r.most.gpus {
+		return false
+	}
+	out.Message = appendSentence(out.Message, fmt.Sprintf(missingFormat, *out.GpuCount, r.most.gpus))
+	return true
+}
+
+// earlierCount returns the number of GPUs that the Node once had, if a message has the sentence that says so.
 func earlierCount(message string) (int32, bool) {
 	m := missingPattern.FindStringSubmatch(message)
 	if m == nil {
@@ -54,13 +64,13 @@ func earlierCount(message string) (int32, bool) {
 	return int32(n), err == nil
 }
 
-// appendSentence adds a sentence to a message, which gives way if it is too long.
+// appendSentence adds a sentence to a message, which is cut if there is no room for both.
 func appendSentence(message, sentence string) string {
 	if message == "" {
 		return sentence
 	}
 	const separator = "; "
-	if room := maxMessage - len(separator) - len(sentence); len(message) > room {
+	if room := v1.MaxMessageBytes - len(separator) - len(sentence); len(message) > room {
 		message = strings.ToValidUTF8(message[:room], "")
 	}
 	return message + separator + sentence

@@ -1,4 +1,4 @@
-package inventory
+package memory
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func stored(minute int, nodes ...v1.GpuNode) *v1.GpuInventoryStatus {
 }
 
 func TestSeed(t *testing.T) {
-	id := NodeIdentity{Name: "a", UID: "1", Created: start}
+	id := Node{Name: "a", UID: "1", Created: start}
 	lost := func(n *v1.GpuNode, minute int) *v1.GpuNode {
 		return with(n, noUnits, notReady(v1.ReasonDevicePluginNotRegistered), message(""), recalledAt(minute), warned(v1.WarningLabelsMissing))
 	}
@@ -38,7 +38,7 @@ func TestSeed(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			var m Memory
+			var m Store
 			for _, s := range tc.seeds {
 				m.Seed(s)
 			}
@@ -58,7 +58,7 @@ func TestSeed(t *testing.T) {
 }
 
 func TestSeedAddsToWhatWasReadOnlyWhatIsMissing(t *testing.T) {
-	id := NodeIdentity{Name: "a", UID: "1", Created: start}
+	id := Node{Name: "a", UID: "1", Created: start}
 	shared := []func(*v1.GpuNode){sharing(v1.SharingTimeSlicing, "SHARED"), units("nvidia.com/gpu", 32, 32)}
 	cases := map[string]struct {
 		read, seed, want *v1.GpuNode
@@ -74,7 +74,7 @@ func TestSeedAddsToWhatWasReadOnlyWhatIsMissing(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			var m Memory
+			var m Store
 			m.Recall(id, *tc.read, true, start.Add(10*time.Minute))
 			m.Seed(stored(5, *tc.seed))
 			got, _ := m.Recall(id, *tc.read, true, start.Add(11*time.Minute))
@@ -87,24 +87,24 @@ func TestSeedAddsToWhatWasReadOnlyWhatIsMissing(t *testing.T) {
 
 func TestACountInDisputeIsNotKeptForPartsOfGpus(t *testing.T) {
 	parts := labelled(8, sharing(v1.SharingPartition, "cpx_nps1"), uncounted, units("nvidia.com/gpu", 64, 64))
-	var m Memory
+	var m Store
 	m.Seed(stored(0, *labelled(64, warned(v1.WarningCountMismatch)))) // units came before the labels that tell what they are
-	got, _ := m.Recall(NodeIdentity{Name: "a", UID: "1"}, *parts, true, start)
+	got, _ := m.Recall(Node{Name: "a", UID: "1"}, *parts, true, start)
 	if diff := cmp.Diff(*parts, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestMissingGpusSurviveARestartAndALongMessage(t *testing.T) {
-	id := NodeIdentity{Name: "a", UID: "1"}
+	id := Node{Name: "a", UID: "1"}
 	long := strings.Repeat("ü", 600)
-	var m Memory
+	var m Store
 	m.Recall(id, *labelled(8), true, start)
 	before, _ := m.Recall(id, *labelled(7, notReady(v1.ReasonNodeNotReady), message(long)), true, start)
-	if len(before.Message) > maxMessage || !strings.HasSuffix(before.Message, found7of8) {
+	if len(before.Message) > v1.MaxMessageBytes || !strings.HasSuffix(before.Message, found7of8) {
 		t.Errorf("message of %d bytes: %s", len(before.Message), before.Message)
 	}
-	var next Memory
+	var next Store
 	next.Seed(stored(0, before))
 	after, _ := next.Recall(id, *labelled(7, notReady(v1.ReasonNodeNotReady), message(long)), true, start)
 	if diff := cmp.Diff(before, after); diff != "" {
@@ -113,14 +113,14 @@ func TestMissingGpusSurviveARestartAndALongMessage(t *testing.T) {
 }
 
 func TestMemoryMayBeUsedAtOnce(t *testing.T) {
-	var m Memory
+	var m Store
 	var wg sync.WaitGroup
 	for worker := range 4 {
 		wg.Go(func() {
 			for i := range 200 {
 				name := fmt.Sprintf("node-%d", i%20)
 				n := row(name, 8)
-				m.Recall(NodeIdentity{Name: name, UID: "1"}, n, (worker+i)%3 > 0, start)
+				m.Recall(Node{Name: name, UID: "1"}, n, (worker+i)%3 > 0, start)
 				m.Seed(stored(0, n))
 				if i%50 == 0 {
 					m.Forget(name)

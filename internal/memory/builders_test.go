@@ -1,4 +1,4 @@
-package inventory
+package memory
 
 import (
 	"slices"
@@ -7,9 +7,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory/inventorytest"
 )
 
-const h100 = "NVIDIA-H100-80GB-HBM3"
+// The builders that the tests of the inventory share.
+var (
+	row, units, notReady = inventorytest.Row, inventorytest.Units, inventorytest.NotReady
+	sharing, product     = inventorytest.Sharing, inventorytest.Product
+	cordoned, unlabelled = inventorytest.Cordoned, inventorytest.Unlabelled
+	roundTrip            = inventorytest.RoundTrip
+)
+
+const h100 = inventorytest.H100
 
 // labelled is what the labels of a node with whole H100s and its plugin say.
 func labelled(count int32, mods ...func(*v1.GpuNode)) *v1.GpuNode {
@@ -19,7 +29,7 @@ func labelled(count int32, mods ...func(*v1.GpuNode)) *v1.GpuNode {
 
 // wiped is the same node without labels.
 func wiped(count int32, mods ...func(*v1.GpuNode)) *v1.GpuNode {
-	n := row("a", count, slices.Concat([]func(*v1.GpuNode){group(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Count: &count, Source: v1.SourceResources})}, mods)...)
+	n := row("a", count, slices.Concat([]func(*v1.GpuNode){groups(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Count: &count, Source: v1.SourceResources})}, mods)...)
 	return &n
 }
 
@@ -27,9 +37,9 @@ func memory(mib int64) func(*v1.GpuNode) {
 	return func(n *v1.GpuNode) { n.Gpus[0].MemoryMiB = &mib }
 }
 
-// group replaces the groups, and the count with theirs.
-func group(groups ...v1.GpuGroup) func(*v1.GpuNode) {
-	return func(n *v1.GpuNode) { n.Gpus, n.GpuCount = groups, total(groups) }
+// groups replaces the groups, and the count with theirs.
+func groups(list ...v1.GpuGroup) func(*v1.GpuNode) {
+	return func(n *v1.GpuNode) { n.Gpus, n.GpuCount = list, inventory.TotalCount(list) }
 }
 
 func uncounted(n *v1.GpuNode) { n.GpuCount, n.Gpus[0].Count = nil, nil }

@@ -1,4 +1,4 @@
-package inventory
+package memory
 
 import (
 	"testing"
@@ -81,8 +81,8 @@ func TestRecall(t *testing.T) {
 		},
 		"other cards are no loss": {
 			{says: labelled(8), want: labelled(8)},
-			{says: labelled(4, group(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-B200", Count: new(int32(4)), Source: v1.SourceLabels})),
-				want: labelled(4, group(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-B200", Count: new(int32(4)), Source: v1.SourceLabels}))},
+			{says: labelled(4, groups(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-B200", Count: new(int32(4)), Source: v1.SourceLabels})),
+				want: labelled(4, groups(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-B200", Count: new(int32(4)), Source: v1.SourceLabels}))},
 		},
 		"MIG hides the number of GPUs": {
 			{says: labelled(8), want: labelled(8)},
@@ -131,25 +131,25 @@ func TestRecall(t *testing.T) {
 			{says: labelled(1), want: labelled(1)},
 		},
 		"ResourceSlices go, and labels name one of their products": {
-			{says: labelled(3, group(a10x1, t4x2)), want: labelled(3, group(a10x1, t4x2))},
+			{says: labelled(3, groups(a10x1, t4x2)), want: labelled(3, groups(a10x1, t4x2))},
 			{
-				says: labelled(1, group(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-A10", Count: new(int32(1)), Source: v1.SourceLabels}), noUnits),
-				want: labelled(3, group(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-A10", Count: new(int32(1)), Source: v1.SourceLabels},
+				says: labelled(1, groups(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-A10", Count: new(int32(1)), Source: v1.SourceLabels}), noUnits),
+				want: labelled(3, groups(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "NVIDIA-A10", Count: new(int32(1)), Source: v1.SourceLabels},
 					with(&v1.GpuNode{Gpus: []v1.GpuGroup{t4x2}}, recalledAt(1)).Gpus[0]), noUnits, func(n *v1.GpuNode) {
 					n.LastSeen = new(metav1.NewTime(start.Add(time.Minute)))
 				}),
 			},
-			{says: mixed(3), want: with(mixed(3), group(a10x1, t4x2), recalledAt(2), recalledFirst(1))},
+			{says: mixed(3), want: with(mixed(3), groups(a10x1, t4x2), recalledAt(2), recalledFirst(1))},
 		},
 		"of several products some GPUs go while nothing names them": {
-			{says: labelled(3, group(a10x1, t4x2)), want: labelled(3, group(a10x1, t4x2))},
-			{says: wiped(3), want: with(labelled(3, group(a10x1, t4x2), warned(v1.WarningLabelsMissing)), recalledAt(1))},
+			{says: labelled(3, groups(a10x1, t4x2)), want: labelled(3, groups(a10x1, t4x2))},
+			{says: wiped(3), want: with(labelled(3, groups(a10x1, t4x2), warned(v1.WarningLabelsMissing)), recalledAt(1))},
 			{says: wiped(2), want: wiped(2, warned(v1.WarningGpuMissing), message("found 2 of the 3 GPUs that were read of this Node before"))},
 		},
 		"the processor's own graphics do not come up when GPUs are lost": {
 			{says: labelled(8), want: labelled(8)},
 			{
-				says: wiped(0, group(v1.GpuGroup{Vendor: v1.VendorIntel}), noUnits, notReady(v1.ReasonDevicePluginNotRegistered)),
+				says: wiped(0, groups(v1.GpuGroup{Vendor: v1.VendorIntel}), noUnits, notReady(v1.ReasonDevicePluginNotRegistered)),
 				want: labelled(8, noUnits, notReady(v1.ReasonDevicePluginNotRegistered), recalledAt(1), warned(v1.WarningLabelsMissing)),
 			},
 		},
@@ -166,14 +166,14 @@ func TestRecall(t *testing.T) {
 		},
 		"two drivers: units of DRA devices are told apart by theirs": {
 			{
-				says: wiped(2, group(v1.GpuGroup{Vendor: v1.VendorAMD, Count: new(int32(1)), Source: v1.SourceResources}, v1.GpuGroup{Vendor: v1.VendorNVIDIA, Count: new(int32(1)), Source: v1.SourceResources}),
+				says: wiped(2, groups(v1.GpuGroup{Vendor: v1.VendorAMD, Count: new(int32(1)), Source: v1.SourceResources}, v1.GpuGroup{Vendor: v1.VendorNVIDIA, Count: new(int32(1)), Source: v1.SourceResources}),
 					noUnits, units("dra:gpu.amd.com", 1, 1), units("nvidia.com/gpu", 1, 1)),
-				want: wiped(2, group(v1.GpuGroup{Vendor: v1.VendorAMD, Count: new(int32(1)), Source: v1.SourceResources}, v1.GpuGroup{Vendor: v1.VendorNVIDIA, Count: new(int32(1)), Source: v1.SourceResources}),
+				want: wiped(2, groups(v1.GpuGroup{Vendor: v1.VendorAMD, Count: new(int32(1)), Source: v1.SourceResources}, v1.GpuGroup{Vendor: v1.VendorNVIDIA, Count: new(int32(1)), Source: v1.SourceResources}),
 					noUnits, units("dra:gpu.amd.com", 1, 1), units("nvidia.com/gpu", 1, 1)),
 			},
 			{
 				says: wiped(1),
-				want: wiped(2, group(v1.GpuGroup{Vendor: v1.VendorAMD, Count: new(int32(1)), Source: v1.SourceLastKnown}, v1.GpuGroup{Vendor: v1.VendorNVIDIA, Count: new(int32(1)), Source: v1.SourceResources}),
+				want: wiped(2, groups(v1.GpuGroup{Vendor: v1.VendorAMD, Count: new(int32(1)), Source: v1.SourceLastKnown}, v1.GpuGroup{Vendor: v1.VendorNVIDIA, Count: new(int32(1)), Source: v1.SourceResources}),
 					noUnits, units("nvidia.com/gpu", 1, 1), recalledFirst(1), warned(v1.WarningLabelsMissing)),
 			},
 		},
@@ -187,7 +187,7 @@ func TestRecall(t *testing.T) {
 		"the machine type does not rename what the machine said": {
 			{says: labelled(8), want: labelled(8)},
 			{
-				says: labelled(8, group(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "h100", Count: new(int32(8)), MemoryMiB: new(int64(81920)), Source: v1.SourceCloud})),
+				says: labelled(8, groups(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "h100", Count: new(int32(8)), MemoryMiB: new(int64(81920)), Source: v1.SourceCloud})),
 				want: labelled(8, recalledAt(1), warned(v1.WarningLabelsMissing)),
 			},
 		},
@@ -228,10 +228,10 @@ func TestRecall(t *testing.T) {
 			},
 		},
 		"labels name one of two products for all units, which contradicts them": {
-			{says: labelled(3, group(a10x1, t4x2)), want: labelled(3, group(a10x1, t4x2))},
+			{says: labelled(3, groups(a10x1, t4x2)), want: labelled(3, groups(a10x1, t4x2))},
 			{
-				says: labelled(3, group(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "Tesla-T4", Count: new(int32(3)), Source: v1.SourceLabels}), warned(v1.WarningCountMismatch)),
-				want: labelled(3, group(a10x1, t4x2), recalledAt(1), warned(v1.WarningCountMismatch)),
+				says: labelled(3, groups(v1.GpuGroup{Vendor: v1.VendorNVIDIA, Product: "Tesla-T4", Count: new(int32(3)), Source: v1.SourceLabels}), warned(v1.WarningCountMismatch)),
+				want: labelled(3, groups(a10x1, t4x2), recalledAt(1), warned(v1.WarningCountMismatch)),
 			},
 		},
 		"of two resources one returns first": {
@@ -256,8 +256,8 @@ func TestRecall(t *testing.T) {
 	}
 	for name, steps := range cases {
 		t.Run(name, func(t *testing.T) {
-			var m Memory
-			id := NodeIdentity{Name: "a", UID: "1", Created: start.Add(-time.Hour)}
+			var m Store
+			id := Node{Name: "a", UID: "1", Created: start.Add(-time.Hour)}
 			for minute, step := range steps {
 				reading, isGPU := step.says, true
 				if reading == nil {

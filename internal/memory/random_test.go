@@ -1,4 +1,4 @@
-package inventory
+package memory
 
 import (
 	"math/rand/v2"
@@ -9,14 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
 // TestRecallHoldsForReadingsThatNobodyThoughtOf goes through sequences of random readings of one Node.
 func TestRecallHoldsForReadingsThatNobodyThoughtOf(t *testing.T) {
-	id := NodeIdentity{Name: "a", UID: "1"}
+	id := Node{Name: "a", UID: "1"}
 	for seed := range uint64(3000) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		var m Memory
+		var m Store
 		now := start
 		var known bool
 		for step := range 8 {
@@ -33,7 +34,7 @@ func TestRecallHoldsForReadingsThatNobodyThoughtOf(t *testing.T) {
 			if known && !ok {
 				t.Fatalf("seed %d, step %d: no GPU node any more", seed, step)
 			}
-			known = known || isGPU && slices.ContainsFunc(reading.Gpus, says)
+			known = known || isGPU && slices.ContainsFunc(reading.Gpus, saysMore)
 			for _, fault := range faultsOf(got, ok) {
 				t.Fatalf("seed %d, step %d: %s: %s", seed, step, fault, dump(got))
 			}
@@ -49,7 +50,7 @@ func faultsOf(n v1.GpuNode, isGPU bool) (faults []string) {
 	if last != (n.LastSeen != nil) {
 		faults = append(faults, "lastSeen without last-known facts, or the other way round")
 	}
-	if len(n.Gpus) == 0 || !cmp.Equal(n.GpuCount, total(n.Gpus)) {
+	if len(n.Gpus) == 0 || !cmp.Equal(n.GpuCount, inventory.TotalCount(n.Gpus)) {
 		faults = append(faults, "the count is not the sum of the groups")
 	}
 	if n.GpuCount != nil && *n.GpuCount < 1 {
@@ -86,7 +87,7 @@ func randomReading(rng *rand.Rand) v1.GpuNode {
 			n.Gpus, last = append(n.Gpus, g), orElse(g.Product, "Z")
 		}
 	}
-	n.GpuCount = total(n.Gpus)
+	n.GpuCount = inventory.TotalCount(n.Gpus)
 	n.Sharing = []v1.Sharing{v1.SharingNone, v1.SharingNone, v1.SharingTimeSlicing, ""}[rng.IntN(4)]
 	for _, name := range []string{"nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu"} {
 		if rng.IntN(2) == 0 {
