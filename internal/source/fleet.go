@@ -13,13 +13,14 @@ import (
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
 // Fleet is what the Nodes say now, one reading for each, kept current by the watches. It tells its listeners when a
 // reading changes; heartbeats end before that.
 type Fleet struct {
 	options gpu.Options
-	labels  labelPacker
+	labels  labelset.Packer
 
 	mu      sync.RWMutex
 	nodes   map[string]*node
@@ -69,6 +70,14 @@ func (c Change) Concerns(selector labels.Selector) bool {
 // expects.
 func (c Change) Moves(selector labels.Selector) bool {
 	return c.Before != nil && c.After != nil && selector.Matches(c.After) && !sameLabels(c.Before, c.After)
+}
+
+// sameLabels reports whether the labels of two sides of a Change are the same. A side may be none.
+func sameLabels(a, b labels.Labels) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return a.(*labelset.Set).Equal(b.(*labelset.Set))
 }
 
 // none reports a change that can alter nothing: of a Node without GPUs, or back to what it was.
@@ -235,7 +244,7 @@ func (f *Fleet) Labels(name string) map[string]string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if n := f.nodes[name]; n != nil {
-		return n.labels.toMap()
+		return n.labels.ToMap()
 	}
 	return nil
 }

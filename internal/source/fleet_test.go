@@ -19,6 +19,7 @@ import (
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
 func gpuNode(name string, labels map[string]string) *corev1.Node {
@@ -288,5 +289,12 @@ func TestASnapshotIsComputedOnceForAChange(t *testing.T) {
 	}
 	if len(first.Nodes) != 1 {
 		t.Error("an earlier snapshot has changed")
+	}
+}
+
+func TestNoLabelsAreNotTheSameAsSome(t *testing.T) {
+	a, b := labelset.Of(map[string]string{"a": "1"}), labelset.Of(map[string]string{"a": "1"})
+	if !sameLabels(a, b) || sameLabels(a, nil) || sameLabels(nil, b) || !sameLabels(nil, nil) {
+		t.Error("no labels are the same as some, or not as none")
 	}
 }

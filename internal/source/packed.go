@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
 // evidence is all that is kept of a Node: what gpu.Read looks at, packed. A typed Node with the same content is several
@@ -22,7 +23,7 @@ type evidence struct {
 	created     metav1.Time
 	deleted     *metav1.Time
 	cordoned    bool
-	labels      *labelSet
+	labels      *labelset.Set
 	annotations map[string]string
 	capacity    []quantity
 	allocatable []quantity
@@ -51,7 +52,7 @@ func (f *Fleet) pack(n *corev1.Node) *evidence {
 	gpu.Reduce(n, f.options)
 	return &evidence{
 		name: n.Name, uid: n.UID, created: n.CreationTimestamp, deleted: n.DeletionTimestamp, cordoned: n.Spec.Unschedulable,
-		labels: f.labels.pack(n.Labels), annotations: n.Annotations,
+		labels: f.labels.Pack(n.Labels), annotations: n.Annotations,
 		capacity: packResources(n.Status.Capacity), allocatable: packResources(n.Status.Allocatable),
 		conditions: packConditions(n.Status.Conditions),
 	}
@@ -62,7 +63,7 @@ func (e *evidence) node() *corev1.Node {
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: e.name, UID: e.uid, CreationTimestamp: e.created, DeletionTimestamp: e.deleted,
-			Labels: e.labels.toMap(), Annotations: e.annotations,
+			Labels: e.labels.ToMap(), Annotations: e.annotations,
 		},
 		Spec: corev1.NodeSpec{Unschedulable: e.cordoned},
 		Status: corev1.NodeStatus{
@@ -74,7 +75,7 @@ func (e *evidence) node() *corev1.Node {
 // equal reports whether two packed Nodes hold the same evidence, in which case there is nothing to read anew.
 func (e *evidence) equal(o *evidence) bool {
 	return e.name == o.name && e.uid == o.uid && e.cordoned == o.cordoned && e.deleted.Equal(o.deleted) &&
-		e.labels.equal(o.labels) && maps.Equal(e.annotations, o.annotations) &&
+		e.labels.Equal(o.labels) && maps.Equal(e.annotations, o.annotations) &&
 		equalResources(e.capacity, o.capacity) && equalResources(e.allocatable, o.allocatable) &&
 		slices.Equal(e.conditions, o.conditions)
 }
