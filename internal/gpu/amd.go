@@ -89,7 +89,7 @@ func (r *reader) amdCounters(kind string) map[string]int64 {
 	counts := map[string]int64{}
 	for _, domain := range []string{labelAMDBeta, labelAMDPrefix} {
 		prefix := domain + kind + "."
-		for _, key := range r.withPrefix(prefix) {
+		for key := range r.facts.labels.Prefix(prefix) {
 			if n := r.number(key, 0, maxGPUs, "devices with this "+kind); n != nil && *n > 0 {
 				counts[strings.TrimPrefix(key, prefix)] = *n
 				r.mark(v1.VendorAMD, discovered)
@@ -102,7 +102,7 @@ func (r *reader) amdCounters(kind string) map[string]int64 {
 // amdVRAM reads vram, GiB with the suffix G.
 func (r *reader) amdVRAM() *int64 {
 	for _, key := range []string{labelAMDVRAM, labelAMDBeta + "vram"} {
-		v, ok := r.node.Labels[key]
+		v, ok := r.facts.labels.Lookup(key)
 		if !ok {
 			continue
 		}

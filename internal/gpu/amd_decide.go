@@ -152,7 +152,7 @@ func (a *amdFacts) counted() int64 {
 func (r *reader) useAMDCounters() {
 	for _, domain := range []string{labelAMDBeta, labelAMDPrefix} {
 		for _, kind := range []string{"product-name.", "device-id."} {
-			for _, key := range r.withPrefix(domain + kind) {
+			for key := range r.facts.labels.Prefix(domain + kind) {
 				r.use(KindLabel, key, fieldCount)
 			}
 		}

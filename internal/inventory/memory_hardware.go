@@ -1,11 +1,8 @@
 package inventory
 
 import (
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
 // Hardware is what node feature discovery says of the GPUs on a Node's bus.
@@ -25,20 +22,14 @@ const nfdDomain = "feature.node.kubernetes.io/"
 
 // HardwareOf reads a Node's labels. That labels of node feature discovery are there shows that it is alive: only then do the
 // missing ones mean something.
-func HardwareOf(labels map[string]string) Hardware {
-	found := map[string]string{}
-	for key, value := range labels {
-		if strings.HasPrefix(key, nfdDomain) || strings.HasPrefix(key, "intel."+nfdDomain) {
-			found[key] = value
-		}
-	}
-	node := &corev1.Node{}
-	node.Labels = found
-	if _, ok := gpu.Read(gpu.Input{Node: node}, gpu.Options{}); ok {
+func HardwareOf(labels *labelset.Set) Hardware {
+	if gpu.OnBus(labels) {
 		return HardwareSeen
 	}
-	if len(found) > 0 {
-		return HardwareAbsent
+	for _, prefix := range []string{nfdDomain, "intel." + nfdDomain} {
+		for range labels.Prefix(prefix) {
+			return HardwareAbsent
+		}
 	}
 	return HardwareUnknown
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
 func TestMemoryEndsWithTheNode(t *testing.T) {
@@ -82,7 +83,7 @@ func TestHardwareOf(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := HardwareOf(tc.labels); got != tc.want {
+			if got := HardwareOf(labelset.Of(tc.labels)); got != tc.want {
 				t.Errorf("HardwareOf() = %d, want %d", got, tc.want)
 			}
 		})

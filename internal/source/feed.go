@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
 
@@ -24,7 +25,7 @@ type Feed struct {
 	fleet *Fleet
 	log   logr.Logger
 	core  coreClient
-	nodes *sink[*corev1.Node, evidence]
+	nodes *sink[*corev1.Node, gpu.Facts]
 	pods  *sink[*corev1.Pod, holding] // nil without allocation
 	dra   *draFeed                    // nil without DRA
 
@@ -49,8 +50,8 @@ func NewFeed(cfg *rest.Config, fleet *Fleet, o FeedOptions, log logr.Logger) (*F
 		return nil, err
 	}
 	f := &Feed{fleet: fleet, log: log, core: core, nodesRead: make(chan struct{})}
-	f.nodes = &sink[*corev1.Node, evidence]{
-		reduce: fleet.pack,
+	f.nodes = &sink[*corev1.Node, gpu.Facts]{
+		reduce: fleet.factsOf,
 		key:    func(n *corev1.Node) string { return n.Name },
 		set:    fleet.setNode, remove: fleet.removeNode, replace: fleet.replaceNodes,
 		announce: f.nodesArrived,

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
@@ -41,7 +42,7 @@ type Fleet struct {
 
 // node is one Node: what was kept of it, and what that says.
 type node struct {
-	*evidence
+	facts *gpu.Facts
 	row   v1.GpuNode
 	isGPU bool
 }
@@ -110,7 +111,7 @@ func (f *Fleet) Rows(selector labels.Selector) []v1.GpuNode {
 	defer f.mu.RUnlock()
 	var rows []v1.GpuNode
 	for _, n := range f.nodes {
-		if n.isGPU && selector.Matches(n.labels) {
+		if n.isGPU && selector.Matches(n.facts.Labels()) {
 			rows = append(rows, n.row)
 		}
 	}
@@ -121,15 +122,15 @@ func (f *Fleet) Rows(selector labels.Selector) []v1.GpuNode {
 }
 
 // setNode takes a Node that was added or has changed.
-func (f *Fleet) setNode(e *evidence) {
+func (f *Fleet) setNode(facts *gpu.Facts) {
 	f.mu.Lock()
-	before := f.nodes[e.name]
-	if before != nil && before.equal(e) {
+	before := f.nodes[facts.Name()]
+	if before != nil && before.facts.Equal(facts) {
 		f.mu.Unlock()
 		return
 	}
-	after := f.read(e)
-	f.nodes[e.name] = after
+	after := f.read(facts)
+	f.nodes[facts.Name()] = after
 	f.mu.Unlock()
 	f.tell(changeOf(before, after))
 }
@@ -144,20 +145,21 @@ func (f *Fleet) removeNode(name string) {
 }
 
 // replaceNodes takes the whole list, after which no other Node exists.
-func (f *Fleet) replaceNodes(list []*evidence) {
+func (f *Fleet) replaceNodes(list []*gpu.Facts) {
 	f.mu.Lock()
 	gone := f.nodes
 	f.nodes = make(map[string]*node, len(list))
 	var changes []Change
-	for _, e := range list {
-		before := gone[e.name]
-		delete(gone, e.name)
-		if before != nil && before.equal(e) {
-			f.nodes[e.name] = before
+	for _, facts := range list {
+		name := facts.Name()
+		before := gone[name]
+		delete(gone, name)
+		if before != nil && before.facts.Equal(facts) {
+			f.nodes[name] = before
 			continue
 		}
-		after := f.read(e)
-		f.nodes[e.name] = after
+		after := f.read(facts)
+		f.nodes[name] = after
 		changes = append(changes, changeOf(before, after))
 	}
 	for name, before := range gone {
@@ -181,7 +183,7 @@ func (f *Fleet) setDevices(devices map[string]*gpu.Devices) {
 		if reflect.DeepEqual(old[name], devices[name]) {
 			continue
 		}
-		after := f.read(before.evidence)
+		after := f.read(before.facts)
 		f.nodes[name] = after
 		changes = append(changes, changeOf(before, after))
 	}
@@ -204,13 +206,17 @@ func (f *Fleet) tallyDevices(old map[string]*gpu.Devices) {
 }
 
 // read computes what a Node says, completed by what is remembered of it. The lock must be held.
-func (f *Fleet) read(e *evidence) *node {
-	full := e.node()
-	reading, ok := gpu.Read(gpu.Input{Node: full, Devices: f.devices[e.name]}, f.options)
-	id := inventory.NodeIdentity{Name: e.name, UID: e.uid, Created: e.created.Time, Hardware: inventory.HardwareOf(full.Labels)}
+func (f *Fleet) read(facts *gpu.Facts) *node {
+	reading, ok := gpu.Read(facts, f.devices[facts.Name()], f.options)
+	id := inventory.NodeIdentity{
+		Name: facts.Name(), UID: facts.UID(), Created: facts.Created(), Hardware: inventory.HardwareOf(facts.Labels()),
+	}
 	row, ok := f.memory.Recall(id, reading.Row, ok, f.now())
-	return &node{evidence: e, row: row, isGPU: ok}
+	return &node{facts: facts, row: row, isGPU: ok}
 }
+
+// factsOf keeps what is needed of a Node.
+func (f *Fleet) factsOf(n *corev1.Node) *gpu.Facts { return gpu.FactsOf(n, f.options, &f.labels) }
 
 // seed remembers what was written earlier.
 func (f *Fleet) seed(stored []v1.GpuInventory) {
@@ -219,7 +225,7 @@ func (f *Fleet) seed(stored []v1.GpuInventory) {
 		f.memory.Seed(&stored[i].Status)
 	}
 	for name, before := range f.nodes {
-		f.nodes[name] = f.read(before.evidence)
+		f.nodes[name] = f.read(before.facts)
 	}
 	f.mu.Unlock()
 	f.announce()
@@ -244,7 +250,7 @@ func (f *Fleet) Labels(name string) map[string]string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if n := f.nodes[name]; n != nil {
-		return n.labels.ToMap()
+		return n.facts.Labels().ToMap()
 	}
 	return nil
 }
@@ -270,10 +276,10 @@ func (f *Fleet) tell(changes ...Change) {
 
 func changeOf(before, after *node) (c Change) {
 	if before != nil && before.isGPU {
-		c.Before = before.labels
+		c.Before = before.facts.Labels()
 	}
 	if after != nil && after.isGPU {
-		c.After = after.labels
+		c.After = after.facts.Labels()
 	}
 	c.Row = c.Before == nil || c.After == nil || !reflect.DeepEqual(before.row, after.row)
 	return c

@@ -73,12 +73,12 @@ func TestFleetTellsWhoIsConcerned(t *testing.T) {
 			var told []Change
 			f := NewFleet(gpu.Options{}, false)
 			f.OnChange(func(c Change) { told = append(told, c) })
-			node := func(mod func(*corev1.Node)) *evidence {
+			node := func(mod func(*corev1.Node)) *gpu.Facts {
 				n := gpuNode("a", map[string]string{"pool": "blue"})
 				if mod != nil {
 					mod(n)
 				}
-				return packed(n)
+				return f.factsOf(n)
 			}
 			if !tc.added {
 				f.setNode(node(tc.before))
@@ -107,9 +107,9 @@ func TestFleetTellsWhoIsConcerned(t *testing.T) {
 func TestALabelMovesANode(t *testing.T) {
 	var told []Change
 	f := NewFleet(gpu.Options{}, false)
-	f.setNode(f.pack(gpuNode("a", map[string]string{"rack": "1"})))
+	f.setNode(f.factsOf(gpuNode("a", map[string]string{"rack": "1"})))
 	f.OnChange(func(c Change) { told = append(told, c) })
-	f.setNode(f.pack(gpuNode("a", map[string]string{"rack": "2"})))
+	f.setNode(f.factsOf(gpuNode("a", map[string]string{"rack": "2"})))
 	if len(told) != 1 || !told[0].Moves(labels.Everything()) || told[0].Concerns(labels.Everything()) {
 		t.Errorf("told %+v, want one move that concerns nobody else", told)
 	}
@@ -120,11 +120,11 @@ func TestALabelMovesANode(t *testing.T) {
 
 func TestAHeartbeatIsNotReadAnew(t *testing.T) {
 	f := NewFleet(gpu.Options{}, false)
-	f.setNode(f.pack(gpuNode("a", nil)))
+	f.setNode(f.factsOf(gpuNode("a", nil)))
 	before := f.nodes["a"]
 	beat := gpuNode("a", nil)
 	beat.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(time.Unix(1, 0))
-	f.setNode(f.pack(beat))
+	f.setNode(f.factsOf(beat))
 	if f.nodes["a"] != before {
 		t.Error("the node was read anew")
 	}
@@ -133,14 +133,14 @@ func TestAHeartbeatIsNotReadAnew(t *testing.T) {
 // TestAHeartbeatCostsLittle counts allocations rather than time. Reading the node anew would add some hundred.
 func TestAHeartbeatCostsLittle(t *testing.T) {
 	f := NewFleet(gpu.Options{}, false)
-	f.setNode(f.pack(gpuNode("a", nil)))
+	f.setNode(f.factsOf(gpuNode("a", nil)))
 	beats := make([]*corev1.Node, 200)
 	for i := range beats {
 		beats[i] = gpuNode("a", nil)
 	}
 	i := 0
 	allocations := testing.AllocsPerRun(len(beats)-1, func() {
-		f.setNode(f.pack(beats[i]))
+		f.setNode(f.factsOf(beats[i]))
 		i++
 	})
 	if allocations > 20 {
@@ -150,11 +150,11 @@ func TestAHeartbeatCostsLittle(t *testing.T) {
 
 func TestReplaceTellsOnlyWhatDiffers(t *testing.T) {
 	f := NewFleet(gpu.Options{}, false)
-	named := func(name string) *evidence { return f.pack(gpuNode(name, nil)) }
-	f.replaceNodes([]*evidence{named("a"), named("b"), named("c")})
+	named := func(name string) *gpu.Facts { return f.factsOf(gpuNode(name, nil)) }
+	f.replaceNodes([]*gpu.Facts{named("a"), named("b"), named("c")})
 	var told int
 	f.OnChange(func(Change) { told++ })
-	f.replaceNodes([]*evidence{named("a"), named("b"), named("d")})
+	f.replaceNodes([]*gpu.Facts{named("a"), named("b"), named("d")})
 	if told != 2 {
 		t.Errorf("told of %d changes, want that c went and d came", told)
 	}
@@ -167,7 +167,7 @@ func TestDevicesComeAndGo(t *testing.T) {
 	f := NewFleet(gpu.Options{}, false)
 	bare := gpuNode("a", nil)
 	bare.Labels, bare.Status.Capacity, bare.Status.Allocatable = nil, nil, nil
-	f.setNode(f.pack(bare.DeepCopy()))
+	f.setNode(f.factsOf(bare.DeepCopy()))
 	if rows := f.Rows(labels.Everything()); rows != nil {
 		t.Fatalf("a node without evidence has a row: %v", rows)
 	}
@@ -184,21 +184,19 @@ func TestDevicesComeAndGo(t *testing.T) {
 		t.Errorf("rows without the device: %+v, want the last known one, not ready", rows)
 	}
 	f.removeNode("a")
-	f.setNode(f.pack(bare.DeepCopy()))
+	f.setNode(f.factsOf(bare.DeepCopy()))
 	if rows := f.Rows(labels.Everything()); rows != nil {
 		t.Errorf("a new Node has the rows of the old one: %v", rows)
 	}
 }
 
-// packed is a Node packed by itself, so that it shares no labels with others.
-func packed(n *corev1.Node) *evidence { return NewFleet(gpu.Options{}, false).pack(n) }
-
-// TestPackingLosesNothing reads every known case packed and not.
+// TestPackingLosesNothing reads every known case with labels that share templates, and without.
 func TestPackingLosesNothing(t *testing.T) {
 	files, err := filepath.Glob("../gpu/testdata/corpus/*.yaml")
 	if err != nil || len(files) < 100 {
 		t.Fatalf("%d cases found: %v", len(files), err)
 	}
+	f := NewFleet(gpu.Options{}, false)
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -209,14 +207,14 @@ func TestPackingLosesNothing(t *testing.T) {
 			if err := yaml.Unmarshal([]byte(document), &node); err != nil || node.Kind != "Node" {
 				continue
 			}
-			want, wantOK := gpu.Read(gpu.Input{Node: node.DeepCopy()}, gpu.Options{})
-			once := packed(node.DeepCopy())
-			got, ok := gpu.Read(gpu.Input{Node: once.node()}, gpu.Options{})
-			if ok != wantOK || !reflect.DeepEqual(want.Row, got.Row) {
-				t.Errorf("%s (-typed +packed):\n%s", filepath.Base(file), cmp.Diff(want.Row, got.Row))
+			alone, once, again := gpu.FactsOf(&node, gpu.Options{}, nil), f.factsOf(&node), f.factsOf(&node)
+			want, wantOK := gpu.Read(alone, nil, gpu.Options{})
+			got, ok := gpu.Read(once, nil, gpu.Options{})
+			if ok != wantOK || !reflect.DeepEqual(want, got) {
+				t.Errorf("%s (-alone +packed):\n%s", filepath.Base(file), cmp.Diff(want, got))
 			}
-			if again := packed(once.node()); !once.equal(again) {
-				t.Errorf("%s: packing twice makes another", filepath.Base(file))
+			if !once.Equal(again) || !once.Equal(alone) || !alone.Equal(once) {
+				t.Errorf("%s: packing makes another", filepath.Base(file))
 			}
 		}
 	}
@@ -271,7 +269,7 @@ func TestASinkTakesListsTransformedAndNot(t *testing.T) {
 func TestASnapshotIsComputedOnceForAChange(t *testing.T) {
 	f := NewFleet(gpu.Options{}, false)
 	all, none := labels.Everything(), selector(t, "rack=9")
-	f.setNode(f.pack(gpuNode("a", map[string]string{"rack": "1"})))
+	f.setNode(f.factsOf(gpuNode("a", map[string]string{"rack": "1"})))
 	first := f.Snapshot(all)
 	if len(first.Nodes) != 1 || len(f.Snapshot(none).Nodes) != 0 {
 		t.Fatalf("%d and %d rows, want 1 and 0", len(first.Nodes), len(f.Snapshot(none).Nodes))
@@ -279,11 +277,11 @@ func TestASnapshotIsComputedOnceForAChange(t *testing.T) {
 	if again := f.Snapshot(all); &again.Nodes[0] != &first.Nodes[0] {
 		t.Error("computed again without a change")
 	}
-	f.setNode(f.pack(gpuNode("a", map[string]string{"rack": "1"}))) // a heartbeat
+	f.setNode(f.factsOf(gpuNode("a", map[string]string{"rack": "1"}))) // a heartbeat
 	if again := f.Snapshot(all); &again.Nodes[0] != &first.Nodes[0] {
 		t.Error("computed again for a heartbeat")
 	}
-	f.setNode(f.pack(gpuNode("b", map[string]string{"rack": "9"})))
+	f.setNode(f.factsOf(gpuNode("b", map[string]string{"rack": "9"})))
 	if after := f.Snapshot(all); len(after.Nodes) != 2 || len(f.Snapshot(none).Nodes) != 1 {
 		t.Errorf("%d and %d rows after a change, want 2 and 1", len(after.Nodes), len(f.Snapshot(none).Nodes))
 	}

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"unique"
+
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
 
@@ -69,6 +71,8 @@ func shared(h holders.Holding) holders.Holding {
 	}
 	return h
 }
+
+func intern(s string) string { return unique.Make(s).Value() }
 
 func (f *Fleet) setPod(p *holding) {
 	f.mu.Lock()
@@ -139,7 +143,7 @@ func (f *Fleet) heldChanges(names []string) []Change {
 	var out []Change
 	for _, name := range names {
 		if n := f.nodes[name]; n != nil && n.isGPU {
-			out = append(out, Change{Before: n.labels, After: n.labels, Row: true})
+			out = append(out, Change{Before: n.facts.Labels(), After: n.facts.Labels(), Row: true})
 		}
 	}
 	return out
