@@ -85,18 +85,6 @@ func corpus(t *testing.T) (nodes []*corev1.Node, pods []*corev1.Pod) {
 	return append(nodes, fleet.Node(7)), append(pods, fleet.Pod(5, 10), fleet.Pod(6, 10))
 }
 
-func facts(n *corev1.Node) *gpu.Facts { return gpu.FactsOf(n, gpu.Options{}, nil) }
-
-func TestANodeLosesNothingThatIsRead(t *testing.T) {
-	nodes, _ := corpus(t)
-	for _, n := range nodes {
-		full, pruned := decode[*corev1.Node](t, encode(t, n))
-		if want, got := facts(full), facts(pruned); !got.Equal(want) || full.ResourceVersion != pruned.ResourceVersion {
-			t.Errorf("node %s pruned has the facts %+v, want %+v", n.Name, got, want)
-		}
-	}
-}
-
 func TestAPodLosesNothingThatIsRead(t *testing.T) {
 	_, pods := corpus(t)
 	extended := &corev1.Pod{
@@ -203,7 +191,7 @@ func FuzzPrune(f *testing.F) {
 			t.Fatalf("pruned, the Node cannot be decoded: %v", err)
 		}
 		pruned := obj.(*corev1.Node)
-		if want, got := facts(full), facts(pruned); !got.Equal(want) || full.ResourceVersion != pruned.ResourceVersion {
+		if want, got := factsOf(full), factsOf(pruned); !got.Equal(want) || full.ResourceVersion != pruned.ResourceVersion {
 			t.Errorf("pruned, the Node has the facts %+v, want %+v", got, want)
 		}
 	})
