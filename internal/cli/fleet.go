@@ -18,7 +18,7 @@ const defaultName = "cluster"
 type fleet struct {
 	// options change what counts as a GPU, as the operator's do.
 	options gpu.Options
-	nodes   []*corev1.Node
+	nodes   []*gpu.Facts
 	slices  []resourcev1.ResourceSlice
 	pods    []holders.Holding
 	claims  []holders.Claim
@@ -26,10 +26,9 @@ type fleet struct {
 	known inventory.HoldersRead
 }
 
-// addNode takes the Node over and keeps what an inventory needs: a Node's list of images alone can be larger.
+// addNode keeps what an inventory needs of the Node: a Node's list of images alone can be larger.
 func (f *fleet) addNode(node *corev1.Node) {
-	gpu.Reduce(node, f.options)
-	f.nodes = append(f.nodes, node)
+	f.nodes = append(f.nodes, gpu.FactsOf(node, f.options, nil))
 }
 
 // addPod keeps what the Pod holds. It reports whether that is anything.
@@ -70,7 +69,7 @@ func (f *fleet) inventory(note string) *v1.GpuInventory {
 	devices := gpu.DevicesByNode(f.slices)
 	var rows []v1.GpuNode
 	for _, node := range f.nodes {
-		if reading, ok := gpu.Read(gpu.Input{Node: node, Devices: devices[node.Name]}, f.options); ok {
+		if reading, ok := gpu.Read(node, devices[node.Name()], f.options); ok {
 			rows = append(rows, reading.Row)
 		}
 	}

@@ -78,7 +78,7 @@ func TestScanPrintsWhatTheOperatorWritesWithoutWhatBelongsToTheWrite(t *testing.
 	nodes := homelabNodes(t)
 	var rows []v1.GpuNode
 	for i := range nodes.Items {
-		if r, ok := gpu.Read(gpu.Input{Node: &nodes.Items[i]}, gpu.Options{}); ok {
+		if r, ok := gpu.Read(gpu.FactsOf(&nodes.Items[i], gpu.Options{}, nil), nil, gpu.Options{}); ok {
 			rows = append(rows, r.Row)
 		}
 	}

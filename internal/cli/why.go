@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
@@ -116,13 +115,13 @@ func why(ctx context.Context, io streams, target *cluster, name string, files []
 }
 
 // named finds a Node. The error names those whose names come closest.
-func (f *fleet) named(name string) (*corev1.Node, error) {
+func (f *fleet) named(name string) (*gpu.Facts, error) {
 	names := make([]string, len(f.nodes))
 	for i, n := range f.nodes {
-		if n.Name == name {
+		if n.Name() == name {
 			return n, nil
 		}
-		names[i] = n.Name
+		names[i] = n.Name()
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("there is no Node %q, nor any other", name)
@@ -131,9 +130,9 @@ func (f *fleet) named(name string) (*corev1.Node, error) {
 }
 
 // explain reads one Node as an inventory does.
-func (f *fleet) explain(node *corev1.Node) explanation {
+func (f *fleet) explain(node *gpu.Facts) explanation {
 	devices := gpu.DevicesByNode(f.slices)
-	reading, ok := gpu.Read(gpu.Input{Node: node, Devices: devices[node.Name]}, f.options)
+	reading, ok := gpu.Read(node, devices[node.Name()], f.options)
 	e := explanation{Evidence: slices.Concat([]gpu.Evidence{}, reading.Evidence)}
 	if ok {
 		e.Row = &reading.Row

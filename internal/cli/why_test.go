@@ -130,7 +130,7 @@ func TestWhyPrintsWhatTheEngineRead(t *testing.T) {
 	}
 	corpus(t, func(t *testing.T, name string, f *fleet) {
 		for _, n := range f.nodes {
-			reading, ok := gpu.Read(gpu.Input{Node: n, Devices: gpu.DevicesByNode(f.slices)[n.Name]}, gpu.Options{})
+			reading, ok := gpu.Read(n, gpu.DevicesByNode(f.slices)[n.Name()], gpu.Options{})
 			want := printed{Evidence: append([]gpu.Evidence{}, reading.Evidence...)}
 			if ok {
 				want.Row = &reading.Row
@@ -140,7 +140,7 @@ func TestWhyPrintsWhatTheEngineRead(t *testing.T) {
 				}
 			}
 			for _, output := range []string{"json", "yaml"} {
-				code, stdout, stderr := run(t, "", "why", n.Name, "-f", name, "-o", output)
+				code, stdout, stderr := run(t, "", "why", n.Name(), "-f", name, "-o", output)
 				if code != 0 {
 					t.Fatalf("exit code %d: %s", code, stderr)
 				}
@@ -164,7 +164,7 @@ func TestWhyShowsEveryPieceOfEvidenceWithinTheWidth(t *testing.T) {
 	corpus(t, func(t *testing.T, name string, f *fleet) {
 		for _, n := range f.nodes {
 			e := f.explain(n)
-			_, stdout, _ := run(t, "", "scan", "-f", name, "--why", n.Name)
+			_, stdout, _ := run(t, "", "scan", "-f", name, "--why", n.Name())
 			for line := range strings.Lines(stdout) {
 				line = strings.TrimSuffix(line, "\n")
 				if utf8.RuneCountInString(line) > 100 || strings.TrimRight(line, " ") != line {
@@ -177,7 +177,7 @@ func TestWhyShowsEveryPieceOfEvidenceWithinTheWidth(t *testing.T) {
 					t.Errorf("%s is missing in:\n%s", piece.Key, stdout)
 				}
 			}
-			verdict := n.Name + " is no GPU node"
+			verdict := n.Name() + " is no GPU node"
 			if e.Row != nil {
 				verdict = "\nREASON        " + string(e.Row.Reason) + "\n"
 			}

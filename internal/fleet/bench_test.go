@@ -32,7 +32,7 @@ func decoded(tb testing.TB, i int) *corev1.Node {
 func filled(tb testing.TB, nodes int) *Fleet {
 	f := New(gpu.Options{}, true)
 	for i := range nodes {
-		f.setNode(f.pack(decoded(tb, i)))
+		f.setNode(f.factsOf(decoded(tb, i)))
 	}
 	return f
 }
@@ -76,7 +76,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 		if err := n.Unmarshal(text); err != nil {
 			b.Fatal(err)
 		}
-		f.setNode(f.pack(n))
+		f.setNode(f.factsOf(n))
 	}
 }
 

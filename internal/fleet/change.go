@@ -4,6 +4,8 @@ import (
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
 // Change is a change of one node's part in any inventory.
@@ -39,11 +41,19 @@ func (c Change) none() bool {
 
 func changeOf(before, after *node) (c Change) {
 	if before != nil && before.isGPU {
-		c.Before = before.labels
+		c.Before = before.facts.Labels()
 	}
 	if after != nil && after.isGPU {
-		c.After = after.labels
+		c.After = after.facts.Labels()
 	}
 	c.Row = c.Before == nil || c.After == nil || !reflect.DeepEqual(before.row, after.row)
 	return c
+}
+
+// sameLabels reports whether both sides of a Change have the same labels. A side may have none.
+func sameLabels(a, b labels.Labels) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return a.(*labelset.Set).Equal(b.(*labelset.Set))
 }

@@ -108,7 +108,7 @@ func (f *Fleet) setDevices(devices map[string]*gpu.Devices) {
 		if reflect.DeepEqual(before[name], devices[name]) {
 			continue
 		}
-		after := f.read(n.evidence)
+		after := f.read(n.facts)
 		f.nodes[name] = after
 		changes = append(changes, changeOf(n, after))
 	}

@@ -12,13 +12,14 @@ import (
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/memory"
 )
 
 // Fleet is what all Nodes of a cluster say now, with one row for each GPU node.
 type Fleet struct {
 	options   gpu.Options
-	labels    labelPacker
+	labels    labelset.Packer
 	published published
 	version   atomic.Uint64 // counts changes
 
@@ -62,7 +63,7 @@ func (f *Fleet) Rows(selector labels.Selector) []v1.GpuNode {
 	defer f.mu.RUnlock()
 	var rows []v1.GpuNode
 	for _, n := range f.nodes {
-		if n.isGPU && selector.Matches(n.labels) {
+		if n.isGPU && selector.Matches(n.facts.Labels()) {
 			rows = append(rows, n.row)
 		}
 	}
@@ -91,7 +92,7 @@ func (f *Fleet) Labels(name string) map[string]string {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	if n := f.nodes[name]; n != nil {
-		return n.labels.toMap()
+		return n.facts.Labels().ToMap()
 	}
 	return nil
 }

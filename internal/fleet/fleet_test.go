@@ -18,6 +18,7 @@ import (
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
 func gpuNode(name string, labels map[string]string) *corev1.Node {
@@ -71,12 +72,12 @@ func TestFleetTellsWhoIsConcerned(t *testing.T) {
 			var told []Change
 			f := New(gpu.Options{}, false)
 			f.OnChange(func(c Change) { told = append(told, c) })
-			node := func(mod func(*corev1.Node)) *evidence {
+			node := func(mod func(*corev1.Node)) *gpu.Facts {
 				n := gpuNode("a", map[string]string{"pool": "blue"})
 				if mod != nil {
 					mod(n)
 				}
-				return packed(n)
+				return f.factsOf(n)
 			}
 			if !tc.added {
 				f.setNode(node(tc.before))
@@ -105,9 +106,9 @@ func TestFleetTellsWhoIsConcerned(t *testing.T) {
 func TestALabelMovesANode(t *testing.T) {
 	var told []Change
 	f := New(gpu.Options{}, false)
-	f.setNode(f.pack(gpuNode("a", map[string]string{"rack": "1"})))
+	f.setNode(f.factsOf(gpuNode("a", map[string]string{"rack": "1"})))
 	f.OnChange(func(c Change) { told = append(told, c) })
-	f.setNode(f.pack(gpuNode("a", map[string]string{"rack": "2"})))
+	f.setNode(f.factsOf(gpuNode("a", map[string]string{"rack": "2"})))
 	if len(told) != 1 || !told[0].Moves(labels.Everything()) || told[0].Concerns(labels.Everything()) {
 		t.Errorf("told %+v, want one move that concerns nobody else", told)
 	}
@@ -118,11 +119,11 @@ func TestALabelMovesANode(t *testing.T) {
 
 func TestAHeartbeatIsNotReadAnew(t *testing.T) {
 	f := New(gpu.Options{}, false)
-	f.setNode(f.pack(gpuNode("a", nil)))
+	f.setNode(f.factsOf(gpuNode("a", nil)))
 	before := f.nodes["a"]
 	beat := gpuNode("a", nil)
 	beat.Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(time.Unix(1, 0))
-	f.setNode(f.pack(beat))
+	f.setNode(f.factsOf(beat))
 	if f.nodes["a"] != before {
 		t.Error("the node was read anew")
 	}
@@ -131,14 +132,14 @@ func TestAHeartbeatIsNotReadAnew(t *testing.T) {
 // TestAHeartbeatCostsLittle counts allocations rather than time. Reading the node anew would add some hundred.
 func TestAHeartbeatCostsLittle(t *testing.T) {
 	f := New(gpu.Options{}, false)
-	f.setNode(f.pack(gpuNode("a", nil)))
+	f.setNode(f.factsOf(gpuNode("a", nil)))
 	beats := make([]*corev1.Node, 200)
 	for i := range beats {
 		beats[i] = gpuNode("a", nil)
 	}
 	i := 0
 	allocations := testing.AllocsPerRun(len(beats)-1, func() {
-		f.setNode(f.pack(beats[i]))
+		f.setNode(f.factsOf(beats[i]))
 		i++
 	})
 	if allocations > 20 {
@@ -148,11 +149,11 @@ func TestAHeartbeatCostsLittle(t *testing.T) {
 
 func TestReplaceTellsOnlyWhatDiffers(t *testing.T) {
 	f := New(gpu.Options{}, false)
-	named := func(name string) *evidence { return f.pack(gpuNode(name, nil)) }
-	f.replaceNodes([]*evidence{named("a"), named("b"), named("c")})
+	named := func(name string) *gpu.Facts { return f.factsOf(gpuNode(name, nil)) }
+	f.replaceNodes([]*gpu.Facts{named("a"), named("b"), named("c")})
 	var told int
 	f.OnChange(func(Change) { told++ })
-	f.replaceNodes([]*evidence{named("a"), named("b"), named("d")})
+	f.replaceNodes([]*gpu.Facts{named("a"), named("b"), named("d")})
 	if told != 2 {
 		t.Errorf("told of %d changes, want that c went and d came", told)
 	}
@@ -165,7 +166,7 @@ func TestDevicesComeAndGo(t *testing.T) {
 	f := New(gpu.Options{}, false)
 	bare := gpuNode("a", nil)
 	bare.Labels, bare.Status.Capacity, bare.Status.Allocatable = nil, nil, nil
-	f.setNode(f.pack(bare.DeepCopy()))
+	f.setNode(f.factsOf(bare.DeepCopy()))
 	if rows := f.Rows(labels.Everything()); rows != nil {
 		t.Fatalf("a node without evidence has a row: %v", rows)
 	}
@@ -182,21 +183,19 @@ func TestDevicesComeAndGo(t *testing.T) {
 		t.Errorf("rows without the device: %+v, want the last known one, not ready", rows)
 	}
 	f.removeNode("a")
-	f.setNode(f.pack(bare.DeepCopy()))
+	f.setNode(f.factsOf(bare.DeepCopy()))
 	if rows := f.Rows(labels.Everything()); rows != nil {
 		t.Errorf("a new Node has the rows of the old one: %v", rows)
 	}
 }
 
-// packed is a Node packed by itself, so that it shares no labels with others.
-func packed(n *corev1.Node) *evidence { return New(gpu.Options{}, false).pack(n) }
-
-// TestPackingLosesNothing reads every known case packed and not.
+// TestPackingLosesNothing reads every known case with labels that share templates, and without.
 func TestPackingLosesNothing(t *testing.T) {
 	files, err := filepath.Glob("../gpu/testdata/corpus/*.yaml")
 	if err != nil || len(files) < 100 {
 		t.Fatalf("%d cases found: %v", len(files), err)
 	}
+	f := New(gpu.Options{}, false)
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -207,15 +206,22 @@ func TestPackingLosesNothing(t *testing.T) {
 			if err := yaml.Unmarshal([]byte(document), &node); err != nil || node.Kind != "Node" {
 				continue
 			}
-			want, wantOK := gpu.Read(gpu.Input{Node: node.DeepCopy()}, gpu.Options{})
-			once := packed(node.DeepCopy())
-			got, ok := gpu.Read(gpu.Input{Node: once.node()}, gpu.Options{})
-			if ok != wantOK || !reflect.DeepEqual(want.Row, got.Row) {
-				t.Errorf("%s (-typed +packed):\n%s", filepath.Base(file), cmp.Diff(want.Row, got.Row))
+			alone, once, again := gpu.FactsOf(&node, gpu.Options{}, nil), f.factsOf(&node), f.factsOf(&node)
+			want, wantOK := gpu.Read(alone, nil, gpu.Options{})
+			got, ok := gpu.Read(once, nil, gpu.Options{})
+			if ok != wantOK || !reflect.DeepEqual(want, got) {
+				t.Errorf("%s (-alone +packed):\n%s", filepath.Base(file), cmp.Diff(want, got))
 			}
-			if again := packed(once.node()); !once.equal(again) {
-				t.Errorf("%s: packing twice makes another", filepath.Base(file))
+			if !once.Equal(again) || !once.Equal(alone) || !alone.Equal(once) {
+				t.Errorf("%s: packing makes another", filepath.Base(file))
 			}
 		}
+	}
+}
+
+func TestNoLabelsAreNotTheSameAsSome(t *testing.T) {
+	a, b := labelset.Of(map[string]string{"a": "1"}), labelset.Of(map[string]string{"a": "1"})
+	if !sameLabels(a, b) || sameLabels(a, nil) || sameLabels(nil, b) || !sameLabels(nil, nil) {
+		t.Error("no labels are the same as some, or not as none")
 	}
 }

@@ -50,7 +50,7 @@ func (f *Fleet) Pods() Keeper[*corev1.Pod, PodHolding] {
 				continue
 			}
 			if n := f.nodes[h.held.Node]; n != nil && n.isGPU {
-				changes = append(changes, Change{Before: n.labels, After: n.labels, Row: true})
+				changes = append(changes, Change{Before: n.facts.Labels(), After: n.facts.Labels(), Row: true})
 			}
 		}
 		return changes

@@ -10,25 +10,27 @@ import (
 
 // node is one Node: its facts, and the row that they give.
 type node struct {
-	*evidence
+	facts *gpu.Facts
 	row   v1.GpuNode
 	isGPU bool
 }
 
 // Nodes returns the keeper of Nodes. A Node whose facts are the same as before, as after a heartbeat, is not read again.
-func (f *Fleet) Nodes() Keeper[*corev1.Node, Facts] {
-	return Keeper[*corev1.Node, Facts]{Reduce: f.pack, Set: f.setNode, Remove: f.removeNode, Replace: f.replaceNodes}
+func (f *Fleet) Nodes() Keeper[*corev1.Node, gpu.Facts] {
+	return Keeper[*corev1.Node, gpu.Facts]{Reduce: f.factsOf, Set: f.setNode, Remove: f.removeNode, Replace: f.replaceNodes}
 }
 
-func (f *Fleet) setNode(facts *evidence) {
+func (f *Fleet) factsOf(n *corev1.Node) *gpu.Facts { return gpu.FactsOf(n, f.options, &f.labels) }
+
+func (f *Fleet) setNode(facts *gpu.Facts) {
 	f.mu.Lock()
-	before := f.nodes[facts.name]
-	if before != nil && before.equal(facts) {
+	before := f.nodes[facts.Name()]
+	if before != nil && before.facts.Equal(facts) {
 		f.mu.Unlock()
 		return
 	}
 	after := f.read(facts)
-	f.nodes[facts.name] = after
+	f.nodes[facts.Name()] = after
 	f.mu.Unlock()
 	f.tell(changeOf(before, after))
 }
@@ -42,20 +44,20 @@ func (f *Fleet) removeNode(name string) {
 	f.tell(changeOf(before, nil))
 }
 
-func (f *Fleet) replaceNodes(list []*evidence) {
+func (f *Fleet) replaceNodes(list []*gpu.Facts) {
 	f.mu.Lock()
 	gone := f.nodes
 	f.nodes = make(map[string]*node, len(list))
 	var changes []Change
 	for _, facts := range list {
-		before := gone[facts.name]
-		delete(gone, facts.name)
-		if before != nil && before.equal(facts) {
-			f.nodes[facts.name] = before
+		before := gone[facts.Name()]
+		delete(gone, facts.Name())
+		if before != nil && before.facts.Equal(facts) {
+			f.nodes[facts.Name()] = before
 			continue
 		}
 		after := f.read(facts)
-		f.nodes[facts.name] = after
+		f.nodes[facts.Name()] = after
 		changes = append(changes, changeOf(before, after))
 	}
 	for name, before := range gone {
@@ -67,12 +69,11 @@ func (f *Fleet) replaceNodes(list []*evidence) {
 }
 
 // read returns what a Node says, completed by what is remembered of it. The lock must be held.
-func (f *Fleet) read(facts *evidence) *node {
-	full := facts.node()
-	reading, ok := gpu.Read(gpu.Input{Node: full, Devices: f.devices[facts.name]}, f.options)
-	id := memory.Node{Name: facts.name, UID: facts.uid, Created: facts.created.Time, Hardware: gpu.HardwareOf(full.Labels)}
+func (f *Fleet) read(facts *gpu.Facts) *node {
+	reading, ok := gpu.Read(facts, f.devices[facts.Name()], f.options)
+	id := memory.Node{Name: facts.Name(), UID: facts.UID(), Created: facts.Created(), Hardware: gpu.HardwareOf(facts.Labels())}
 	row, ok := f.memory.Recall(id, reading.Row, ok, f.now())
-	return &node{evidence: facts, row: row, isGPU: ok}
+	return &node{facts: facts, row: row, isGPU: ok}
 }
 
 // Remember fills the memory from stored statuses, and reads all Nodes again with it.
@@ -82,7 +83,7 @@ func (f *Fleet) Remember(stored []v1.GpuInventory) {
 		f.memory.Seed(&stored[i].Status)
 	}
 	for name, before := range f.nodes {
-		f.nodes[name] = f.read(before.evidence)
+		f.nodes[name] = f.read(before.facts)
 	}
 	f.mu.Unlock()
 	f.Announce()

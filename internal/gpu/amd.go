@@ -28,6 +28,25 @@ const (
 	labelAMDMode      = labelAMDPrefix + "mode"
 )
 
+// amdKey is a label that has one value for all GPUs, under its current and its older name.
+type amdKey struct{ current, older string }
+
+var (
+	amdKeyProduct = amdKey{labelAMDProduct, labelAMDBeta + "product-name"}
+	amdKeyDevice  = amdKey{labelAMDDevice, labelAMDBeta + "device-id"}
+	amdKeysOther  = []amdKey{
+		{labelAMDPrefix + "family", labelAMDBeta + "family"},
+		{labelAMDPrefix + "cu-count", labelAMDBeta + "cu-count"},
+		{labelAMDPrefix + "simd-count", labelAMDBeta + "simd-count"},
+	}
+)
+
+// Starts of the keys that count devices.
+var (
+	amdProductCounters = []string{labelAMDBeta + "product-name.", labelAMDPrefix + "product-name."}
+	amdDeviceCounters  = []string{labelAMDBeta + "device-id.", labelAMDPrefix + "device-id."}
+)
+
 // amdFacts is what the labeller says.
 type amdFacts struct {
 	product   string
@@ -41,17 +60,17 @@ type amdFacts struct {
 
 func (r *reader) collectAMD() {
 	a := &r.amd
-	a.product = r.amdPlain("product-name", "the labeller names the product")
-	a.deviceID = r.amdPlain("device-id", "PCI device ID")
+	a.product = r.amdPlain(amdKeyProduct, "the labeller names the product")
+	a.deviceID = r.amdPlain(amdKeyDevice, "PCI device ID")
 	a.vram = r.amdVRAM()
-	for _, kind := range []string{"family", "cu-count", "simd-count"} {
-		r.amdPlain(kind, "the labeller describes a GPU")
+	for _, key := range amdKeysOther {
+		r.amdPlain(key, "the labeller describes a GPU")
 	}
 	a.mode = r.choice(labelAMDMode, "what the GPUs are prepared for", "container", "vf-passthrough", "pf-passthrough")
 	if a.mode != "" {
 		r.mark(v1.VendorAMD, intended)
 	}
-	a.products = r.amdCounters("product-name")
+	a.products = r.amdCounters(amdProductCounters, "devices with this product-name")
 	if a.product != "" && len(a.products) > 0 {
 		// One product: counters of other names are left over from other cards.
 		n, ok := a.products[a.product]
@@ -60,7 +79,7 @@ func (r *reader) collectAMD() {
 			a.products[a.product] = n
 		}
 	}
-	for _, n := range r.amdCounters("device-id") {
+	for _, n := range r.amdCounters(amdDeviceCounters, "devices with this device-id") {
 		a.devices += n
 	}
 	style := r.label(labelAMDPartition, "how cards are partitioned")
@@ -71,11 +90,10 @@ func (r *reader) collectAMD() {
 	}
 }
 
-// amdPlain reads a label that has one value for all GPUs, under its current or its older name.
-func (r *reader) amdPlain(kind, says string) string {
-	v := r.label(labelAMDPrefix+kind, says)
+func (r *reader) amdPlain(key amdKey, says string) string {
+	v := r.label(key.current, says)
 	if v == "" {
-		v = r.label(labelAMDBeta+kind, says)
+		v = r.label(key.older, says)
 	}
 	if v != "" {
 		r.mark(v1.VendorAMD, discovered)
@@ -83,14 +101,13 @@ func (r *reader) amdPlain(kind, says string) string {
 	return v
 }
 
-// amdCounters reads keys that have a value of a kind in them, and the number of devices with it as their value. A value
-// that appears under both names of the key is counted once.
-func (r *reader) amdCounters(kind string) map[string]int64 {
+// amdCounters reads keys that end in a product or a device ID, and have the number of devices as their value. What appears
+// under both names of the key is counted once.
+func (r *reader) amdCounters(prefixes []string, says string) map[string]int64 {
 	counts := map[string]int64{}
-	for _, domain := range []string{labelAMDBeta, labelAMDPrefix} {
-		prefix := domain + kind + "."
-		for _, key := range r.withPrefix(prefix) {
-			if n := r.number(key, 0, maxGPUs, "devices with this "+kind); n != nil && *n > 0 {
+	for _, prefix := range prefixes {
+		for key := range r.facts.labels.Prefix(prefix) {
+			if n := r.number(key, 0, maxGPUs, says); n != nil && *n > 0 {
 				counts[strings.TrimPrefix(key, prefix)] = *n
 				r.mark(v1.VendorAMD, discovered)
 			}
@@ -102,7 +119,7 @@ func (r *reader) amdCounters(kind string) map[string]int64 {
 // amdVRAM reads vram, GiB with the suffix G.
 func (r *reader) amdVRAM() *int64 {
 	for _, key := range []string{labelAMDVRAM, labelAMDBeta + "vram"} {
-		v, ok := r.node.Labels[key]
+		v, ok := r.facts.labels.Lookup(key)
 		if !ok {
 			continue
 		}

@@ -83,9 +83,9 @@ func (r *reader) amdProducts(variant string) []v1.GpuGroup {
 		if variant == "" {
 			g.Count = count32(a.products[product])
 		}
-		for _, domain := range []string{labelAMDBeta, labelAMDPrefix} {
-			r.use(KindLabel, domain+"product-name."+product, fieldProduct)
-			r.use(KindLabel, domain+"product-name."+product, fieldCount)
+		for _, prefix := range amdProductCounters {
+			r.use(KindLabel, prefix+product, fieldProduct)
+			r.use(KindLabel, prefix+product, fieldCount)
 		}
 		groups = append(groups, g)
 	}
@@ -150,11 +150,9 @@ func (a *amdFacts) counted() int64 {
 
 // useAMDCounters marks the keys that count devices as what decided the count.
 func (r *reader) useAMDCounters() {
-	for _, domain := range []string{labelAMDBeta, labelAMDPrefix} {
-		for _, kind := range []string{"product-name.", "device-id."} {
-			for _, key := range r.withPrefix(domain + kind) {
-				r.use(KindLabel, key, fieldCount)
-			}
+	for _, prefix := range slices.Concat(amdProductCounters, amdDeviceCounters) {
+		for key := range r.facts.labels.Prefix(prefix) {
+			r.use(KindLabel, key, fieldCount)
 		}
 	}
 }

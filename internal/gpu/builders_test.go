@@ -27,6 +27,11 @@ func node(mods ...mod) *corev1.Node {
 	return n
 }
 
+// readNode reads a Node and what was published for it.
+func readNode(n *corev1.Node, devices *Devices, opts Options) (Reading, bool) {
+	return Read(FactsOf(n, opts, nil), devices, opts)
+}
+
 // labels sets labels written as "key=value". A key without a domain gets nvidia.com/.
 func labels(pairs ...string) mod {
 	return func(n *corev1.Node) {

@@ -102,7 +102,7 @@ func (r *reader) collectGKE() {
 // collectMachine reads one family of labels. The first family that says something about a field wins.
 func (r *reader) collectMachine(f machineFamily) {
 	const says = "the machine type, as the provisioner knows it"
-	if v := r.node.Labels[f.count]; r.node.Labels[f.name] == "" && (v == "" || v == "0") {
+	if v := r.facts.labels.Get(f.count); r.facts.labels.Get(f.name) == "" && (v == "" || v == "0") {
 		return // every node of some clouds has these keys, with nothing in them
 	}
 	model, by := r.label(f.name, says), strings.ToLower(r.label(f.maker, says))
@@ -138,7 +138,7 @@ func (c *cloudFacts) fill(f machineFamily, model string, count, memory *int64) {
 
 // collectPresence reads a label that says no more than that there is a GPU.
 func (r *reader) collectPresence(key string) {
-	v := r.node.Labels[key]
+	v := r.facts.labels.Get(key)
 	if v == "" || v == "false" {
 		return
 	}

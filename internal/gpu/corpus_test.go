@@ -23,14 +23,14 @@ type corpusCase struct {
 	slices []resourcev1.ResourceSlice
 }
 
-func (c corpusCase) input() Input {
-	return Input{Node: c.node, Devices: DevicesByNode(c.slices)[c.node.Name]}
-}
+func (c corpusCase) devices() *Devices { return DevicesByNode(c.slices)[c.node.Name] }
+
+func (c corpusCase) read() (Reading, bool) { return readNode(c.node, c.devices(), Options{}) }
 
 func TestCorpus(t *testing.T) {
 	for _, c := range loadCorpus(t) {
 		t.Run(c.name, func(t *testing.T) {
-			reading, ok := Read(c.input(), Options{})
+			reading, ok := c.read()
 			answers := answersOf(reading.Row, ok, c.Expected["vendor"])
 			c.Judge(t, answers, gputest.FieldUsed, gputest.FieldFree, gputest.FieldReplicas, gputest.FieldMIGStrategy)
 		})

@@ -17,8 +17,8 @@ func (r *reader) decide() v1.GpuNode {
 	r.settleVendors()
 	r.mode = r.decideMode()
 	row := v1.GpuNode{
-		Name:          r.node.Name,
-		Unschedulable: r.node.Spec.Unschedulable || r.node.DeletionTimestamp != nil,
+		Name:          r.facts.name,
+		Unschedulable: r.facts.unschedulable(),
 		WorkloadMode:  r.mode,
 	}
 	for i, vendor := range r.vendors() {

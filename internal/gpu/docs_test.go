@@ -309,7 +309,7 @@ func TestEveryDocumentedKeyIsEvidence(t *testing.T) {
 					}
 				}
 			}
-			reading, _ := Read(Input{Node: n}, Options{})
+			reading, _ := readNode(n, nil, Options{})
 			for _, key := range keys {
 				if !seesKey(reading, key) && !seesKey(alone(n, key), key) {
 					t.Errorf("%s is documented and no evidence", key)
@@ -324,7 +324,7 @@ func TestEveryDocumentedKeyIsEvidence(t *testing.T) {
 
 // alone reads a Node with one of the labels, for keys that are asked only where another is absent.
 func alone(n *corev1.Node, key string) Reading {
-	reading, _ := Read(Input{Node: node(h100s, labels(key+"="+n.Labels[key]))}, Options{})
+	reading, _ := readNode(node(h100s, labels(key+"="+n.Labels[key])), nil, Options{})
 	return reading
 }
 
@@ -334,7 +334,7 @@ func seesKey(r Reading, key string) bool {
 
 func TestWhatIsDocumentedAsNoEvidenceIsNone(t *testing.T) {
 	for _, signal := range firsts(t, docTable(t, "Evidence", 1)) {
-		if _, ok := Read(Input{Node: node(labels(signal))}, Options{}); ok {
+		if _, ok := readNode(node(labels(signal)), nil, Options{}); ok {
 			t.Errorf("%s makes a GPU node", signal)
 		}
 	}
@@ -387,7 +387,7 @@ func TestEveryKeyOfTheCorpusIsDocumented(t *testing.T) {
 		}
 	}
 	for _, c := range loadCorpus(t) {
-		reading, _ := Read(c.input(), Options{})
+		reading, _ := c.read()
 		for _, e := range reading.Evidence {
 			named := slices.ContainsFunc(documented, func(d *regexp.Regexp) bool { return d.MatchString(e.Key) })
 			if (e.Kind == KindLabel || e.Kind == KindAnnotation) && !named {

@@ -132,8 +132,7 @@ func TestReadDevices(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Node: tc.node, Devices: DevicesByNode(tc.slices)["n"]}
-			if diff := cmp.Diff(tc.want, readFields(in, Options{}, tc.want)); diff != "" {
+			if diff := cmp.Diff(tc.want, readFields(tc.node, DevicesByNode(tc.slices)["n"], Options{}, tc.want)); diff != "" {
 				t.Errorf("Read() (-want +got):\n%s", diff)
 			}
 		})

@@ -59,10 +59,9 @@ func TestUnits(t *testing.T) {
 func TestUnitsAreWhatARowCounts(t *testing.T) {
 	compared := 0
 	for _, c := range loadCorpus(t) {
-		in := c.input()
-		reading, _ := Read(in, Options{})
+		reading, _ := c.read()
 		taken := map[string]map[DeviceID]bool{}
-		for id, units := range in.Devices.Units(Options{}) {
+		for id, units := range c.devices().Units(Options{}) {
 			name := DRAResource(id.Driver)
 			if taken[name] == nil {
 				taken[name] = map[DeviceID]bool{}

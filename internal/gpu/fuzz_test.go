@@ -26,8 +26,8 @@ func FuzzRead(f *testing.F) {
 			setQuantity(n.Status.Capacity, name, c)
 			setQuantity(n.Status.Allocatable, name, a)
 		}
-		in := Input{Node: n, Devices: DevicesByNode([]resourcev1.ResourceSlice{fuzzSlice(deviceLines)})["n"]}
-		reading, ok := Read(in, Options{ExtraResources: strings.Fields(reason)})
+		devices := DevicesByNode([]resourcev1.ResourceSlice{fuzzSlice(deviceLines)})["n"]
+		reading, ok := readNode(n, devices, Options{ExtraResources: strings.Fields(reason)})
 		if !ok {
 			return
 		}

@@ -1,18 +1,8 @@
 package gpu
 
 import (
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
-
-// Input is what Read looks at: one Node and what DRA drivers published for it. Read never changes it.
-type Input struct {
-	// Node is the Node to read.
-	Node *corev1.Node
-	// Devices are the DRA devices of the Node, as DevicesByNode returns them. Nil: none published, or not known.
-	Devices *Devices
-}
 
 // Options change what counts as a GPU.
 type Options struct {

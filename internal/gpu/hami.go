@@ -47,8 +47,8 @@ func isHAMiAnnotation(key string) bool {
 
 func (r *reader) collectHAMi() {
 	h := &r.hami
-	for key, value := range r.node.Annotations {
-		switch {
+	for _, a := range r.facts.annotations {
+		switch key, value := a.key, a.value; {
 		case key == annotationHandshake:
 			h.present = true
 			r.see(KindAnnotation, key, value, "HAMi's plugin and scheduler greet each other")

@@ -1,9 +1,7 @@
 package gpu
 
 import (
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
 // Hardware is what node feature discovery says about GPUs on a Node's bus.
@@ -23,20 +21,14 @@ const nfdDomain = "feature.node.kubernetes.io/"
 
 // HardwareOf reads a Node's labels. A missing label of node feature discovery means something only while others of its
 // labels show that it runs.
-func HardwareOf(labels map[string]string) Hardware {
-	found := map[string]string{}
-	for key, value := range labels {
-		if strings.HasPrefix(key, nfdDomain) || strings.HasPrefix(key, "intel."+nfdDomain) {
-			found[key] = value
-		}
-	}
-	node := &corev1.Node{}
-	node.Labels = found
-	if _, ok := Read(Input{Node: node}, Options{}); ok {
+func HardwareOf(labels *labelset.Set) Hardware {
+	if onBus(labels) {
 		return HardwareSeen
 	}
-	if len(found) > 0 {
-		return HardwareAbsent
+	for _, prefix := range []string{nfdDomain, "intel." + nfdDomain} {
+		for range labels.Prefix(prefix) {
+			return HardwareAbsent
+		}
 	}
 	return HardwareUnknown
 }

@@ -1,6 +1,10 @@
 package gpu
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
+)
 
 func TestHardwareOf(t *testing.T) {
 	cases := map[string]struct {
@@ -16,7 +20,7 @@ func TestHardwareOf(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := HardwareOf(tc.labels); got != tc.want {
+			if got := HardwareOf(labelset.Of(tc.labels)); got != tc.want {
 				t.Errorf("HardwareOf() = %d, want %d", got, tc.want)
 			}
 		})

@@ -70,15 +70,15 @@ var healthConditions = map[corev1.NodeConditionType]fault{
 }
 
 // faults returns the conditions that report a fault of a scope, sorted by type.
-func (r *reader) faults(scope faultScope) []*corev1.NodeCondition {
-	var out []*corev1.NodeCondition
-	for i := range r.node.Status.Conditions {
-		c := &r.node.Status.Conditions[i]
-		if f, ok := healthConditions[c.Type]; ok && f.scope == scope && f.status == c.Status {
+func (r *reader) faults(scope faultScope) []nodeCondition {
+	var out []nodeCondition
+	for _, c := range r.facts.conditions {
+		text := c.text.Value()
+		if f, ok := healthConditions[text.kind]; ok && f.scope == scope && f.status == text.status {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *corev1.NodeCondition) int { return cmp.Compare(a.Type, b.Type) })
+	slices.SortStableFunc(out, func(a, b nodeCondition) int { return cmp.Compare(a.text.Value().kind, b.text.Value().kind) })
 	return out
 }
 
@@ -86,8 +86,8 @@ func (r *reader) faults(scope faultScope) []*corev1.NodeCondition {
 var xidPattern = regexp.MustCompile(`(?i)(?:xid[^0-9a-z]{0,4}|\{")([0-9]{1,4})\b|xid([0-9]{1,4})`)
 
 // xid is the number of the first XID that a condition names. Empty: none.
-func xid(c *corev1.NodeCondition) string {
-	for _, text := range []string{c.Reason, c.Message} {
+func xid(c conditionText) string {
+	for _, text := range []string{c.reason, c.message} {
 		if m := xidPattern.FindStringSubmatch(text); m != nil {
 			return m[1] + m[2]
 		}

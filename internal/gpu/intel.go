@@ -49,9 +49,9 @@ func (r *reader) collectIntel() {
 func (r *reader) intelByDevice() (*int64, string) {
 	var sum int64
 	var last string
-	for _, key := range r.withPrefix(labelIntelDevice) {
+	for key, value := range r.facts.labels.Prefix(labelIntelDevice) {
 		switch {
-		case strings.HasSuffix(key, ".present") && r.node.Labels[key] == "true":
+		case strings.HasSuffix(key, ".present") && value == "true":
 			r.see(KindLabel, key, "true", "an NFD rule saw a GPU with this device ID")
 			r.mark(v1.VendorIntel, discovered)
 		case strings.HasSuffix(key, ".count"):

@@ -66,33 +66,31 @@ func anyAllocatable(row *v1.GpuNode) bool {
 }
 
 func (r *reader) nodeDeleting(*v1.GpuNode) (string, bool) {
-	t := r.node.DeletionTimestamp
+	t := r.facts.deleted
 	if t == nil {
 		return "", false
 	}
-	r.see(KindNode, "metadata.deletionTimestamp", timeText(*t), "the Node is being deleted")
+	r.see(KindNode, "metadata.deletionTimestamp", timeText(t.Time), "the Node is being deleted")
 	r.use(KindNode, "metadata.deletionTimestamp", fieldReady)
-	return "the Node is being deleted since " + timeText(*t), true
+	return "the Node is being deleted since " + timeText(t.Time), true
 }
 
-// ready finds the Ready condition. Nil: the Node has none. The API does not forbid a second one; then one that is not True
-// is believed.
-func (r *reader) ready() *corev1.NodeCondition {
-	var found *corev1.NodeCondition
-	for i := range r.node.Status.Conditions {
-		c := &r.node.Status.Conditions[i]
-		if c.Type == corev1.NodeReady && (found == nil || found.Status == corev1.ConditionTrue) {
-			found = c
+// ready finds the Ready condition. It returns false if the Node has none. The API does not forbid a second one; then one that
+// is not True is believed.
+func (r *reader) ready() (found nodeCondition, ok bool) {
+	for _, c := range r.facts.conditions {
+		if c.text.Value().kind == corev1.NodeReady && (!ok || found.text.Value().status == corev1.ConditionTrue) {
+			found, ok = c, true
 		}
 	}
-	return found
+	return found, ok
 }
 
 // readyIs applies when the Ready condition has a status.
 func readyIs(status corev1.ConditionStatus) func(*reader, *v1.GpuNode) (string, bool) {
 	return func(r *reader, _ *v1.GpuNode) (string, bool) {
-		c := r.ready()
-		if c == nil || c.Status != status {
+		c, ok := r.ready()
+		if !ok || c.text.Value().status != status {
 			return "", false
 		}
 		r.seeCondition(c, "the Node's own word about itself", fieldReady)
@@ -102,8 +100,8 @@ func readyIs(status corev1.ConditionStatus) func(*reader, *v1.GpuNode) (string, 
 
 // nodeNotReady applies to every status of Ready that is not True, also to one that the API does not know.
 func (r *reader) nodeNotReady(*v1.GpuNode) (string, bool) {
-	c := r.ready()
-	if c == nil || c.Status == corev1.ConditionTrue {
+	c, ok := r.ready()
+	if !ok || c.text.Value().status == corev1.ConditionTrue {
 		return "", false
 	}
 	r.seeCondition(c, "the Node's own word about itself", fieldReady)
@@ -111,8 +109,8 @@ func (r *reader) nodeNotReady(*v1.GpuNode) (string, bool) {
 }
 
 func (r *reader) readyMissing(*v1.GpuNode) (string, bool) {
-	c := r.ready()
-	if c != nil {
+	c, ok := r.ready()
+	if ok {
 		r.seeCondition(c, "the Node's own word about itself", fieldReady)
 		return "", false
 	}

@@ -11,7 +11,7 @@ import (
 // state decides ready by a label and says so.
 func (r *reader) state(what, key string) (string, bool) {
 	r.use(KindLabel, key, fieldReady)
-	return fmt.Sprintf("%s: %s=%s", what, key, clip(r.node.Labels[key], maxName)), true
+	return fmt.Sprintf("%s: %s=%s", what, key, clip(r.facts.labels.Get(key), maxName)), true
 }
 
 // pausedBy applies when a manager has stopped an operand.
@@ -24,7 +24,7 @@ func (r *reader) pausedBy(what, reason string) (string, bool) {
 }
 
 func (r *reader) upgradeKey() string {
-	if r.node.Labels[labelUpgradeState] != "" {
+	if r.facts.labels.Get(labelUpgradeState) != "" {
 		return labelUpgradeState
 	}
 	return labelUpgradeAMD
@@ -52,7 +52,7 @@ func (r *reader) migReconfiguring(*v1.GpuNode) (string, bool) {
 	const what = "the MIG layout is being changed"
 	if s := r.operator.migState; s == "pending" || s == "rebooting" {
 		message, _ := r.state(what, labelMIGState)
-		if layout := r.node.Labels[labelMIGConfig]; layout != "" {
+		if layout := r.facts.labels.Get(labelMIGConfig); layout != "" {
 			message += ", to " + clip(layout, maxName)
 		}
 		return message, true
@@ -65,7 +65,7 @@ func (r *reader) migInvalid(*v1.GpuNode) (string, bool) {
 		return "", false
 	}
 	message, _ := r.state("the MIG layout does not fit the strategy, so nothing is offered", labelProduct)
-	if layout := r.node.Labels[labelMIGConfig]; layout != "" {
+	if layout := r.facts.labels.Get(labelMIGConfig); layout != "" {
 		message += ", " + labelMIGConfig + "=" + clip(layout, maxName)
 	}
 	return message, true
@@ -91,7 +91,7 @@ func (r *reader) vgpuFailed(*v1.GpuNode) (string, bool) {
 		return "", false
 	}
 	message, _ := r.state("the vGPU layout could not be applied", labelVGPUState)
-	if layout := r.node.Labels[labelVGPUConfig]; layout != "" {
+	if layout := r.facts.labels.Get(labelVGPUConfig); layout != "" {
 		message += ", " + labelVGPUConfig + "=" + clip(layout, maxName)
 	}
 	return message, true

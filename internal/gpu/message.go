@@ -6,9 +6,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // elapsed matches times that pass: the kubelet writes some into its messages, and each would make a new message of the same
@@ -21,14 +18,15 @@ func steady(s string) string {
 }
 
 // timeText is a time as messages have it: RFC 3339, UTC.
-func timeText(t metav1.Time) string { return t.UTC().Format(time.RFC3339) }
+func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // since says since when a condition has been what it is. Empty: the condition does not say.
-func since(c *corev1.NodeCondition) string {
-	if c.LastTransitionTime.IsZero() {
+func since(c nodeCondition) string {
+	t := time.Unix(c.since, 0)
+	if t.IsZero() {
 		return ""
 	}
-	return " since " + timeText(c.LastTransitionTime)
+	return " since " + timeText(t)
 }
 
 // sentence is a message without its full stop.
@@ -38,32 +36,34 @@ func sentence(message string) string {
 
 // describeReady gives the Node's own reason and message, and since when. The reason is left out where it only repeats that
 // the status is unknown.
-func describeReady(c *corev1.NodeCondition) string {
-	message := sentence(c.Message)
+func describeReady(c nodeCondition) string {
+	text := c.text.Value()
+	message := sentence(text.message)
 	switch {
-	case message == "" && c.Reason == "":
-		message = "Ready is " + clip(string(c.Status), maxName)
+	case message == "" && text.reason == "":
+		message = "Ready is " + clip(string(text.status), maxName)
 	case message == "":
-		message = clip(c.Reason, maxName)
-	case c.Reason == "" || c.Reason == "NodeStatusUnknown":
+		message = clip(text.reason, maxName)
+	case text.reason == "" || text.reason == "NodeStatusUnknown":
 		message = lowerFirst(message)
 	default:
-		message = clip(c.Reason, maxName) + ": " + message
+		message = clip(text.reason, maxName) + ": " + message
 	}
 	return fit(message, since(c))
 }
 
 // describeFault gives the type, status, reason and message of a condition, the XID, and since when.
-func describeFault(c *corev1.NodeCondition) string {
-	text := clip(string(c.Type), maxName) + "=" + clip(string(c.Status), maxName)
-	if c.Reason != "" && c.Reason != string(c.Type) {
-		text += ": " + clip(c.Reason, maxName)
+func describeFault(c nodeCondition) string {
+	said := c.text.Value()
+	text := clip(string(said.kind), maxName) + "=" + clip(string(said.status), maxName)
+	if said.reason != "" && said.reason != string(said.kind) {
+		text += ": " + clip(said.reason, maxName)
 	}
-	if message := sentence(c.Message); message != "" {
+	if message := sentence(said.message); message != "" {
 		text += ": " + message
 	}
 	end := since(c)
-	if n := xid(c); n != "" && !strings.Contains(strings.ToLower(text), "xid "+n) {
+	if n := xid(said); n != "" && !strings.Contains(strings.ToLower(text), "xid "+n) {
 		end = ", XID " + n + end
 	}
 	return fit(text, end)
@@ -84,14 +84,15 @@ func lowerFirst(s string) string {
 }
 
 // seeCondition records a condition and the field that it decided.
-func (r *reader) seeCondition(c *corev1.NodeCondition, says, field string) {
-	value := string(c.Status)
-	if c.Reason != "" {
-		value += " (" + c.Reason + ")"
+func (r *reader) seeCondition(c nodeCondition, says, field string) {
+	text := c.text.Value()
+	value := string(text.status)
+	if text.reason != "" {
+		value += " (" + text.reason + ")"
 	}
 	if s := since(c); s != "" {
 		value += s
 	}
-	r.see(KindCondition, string(c.Type), value, says)
-	r.use(KindCondition, string(c.Type), field)
+	r.see(KindCondition, string(text.kind), value, says)
+	r.use(KindCondition, string(text.kind), field)
 }

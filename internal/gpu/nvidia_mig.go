@@ -40,7 +40,7 @@ func (r *reader) collectMIG() migFacts {
 	if r.label(labelSlices, "GFD describes MIG instances, not GPUs") != "" {
 		m.instances = true
 	}
-	for _, key := range r.withPrefix(labelMIGPrefix) {
+	for key := range r.facts.labels.Prefix(labelMIGPrefix) {
 		for _, suffix := range migSuffixes {
 			profile, ok := strings.CutSuffix(strings.TrimPrefix(key, labelMIGPrefix), suffix)
 			if ok && isProfile(profile) {
@@ -73,6 +73,6 @@ func (r *reader) migEmpty() bool {
 		return false
 	}
 	enabled := g.replicas != nil && *g.replicas == 0
-	config := r.node.Labels[labelMIGConfig] == "all-enabled" && r.operator.migState == "success"
+	config := r.facts.labels.Get(labelMIGConfig) == "all-enabled" && r.operator.migState == "success"
 	return enabled || config
 }

@@ -73,8 +73,7 @@ func (r *reader) collectOperator() {
 // collectDeploy reads gpu.deploy.<operand>. The value false is an administrator's, so it does not prove hardware.
 func (r *reader) collectDeploy() {
 	r.operator.deploy = map[string]string{}
-	for _, key := range r.withPrefix(labelDeployPrefix) {
-		v := r.node.Labels[key]
+	for key, v := range r.facts.labels.Prefix(labelDeployPrefix) {
 		r.see(KindLabel, key, v, "the GPU Operator deploys this operand here, or has paused it")
 		r.operator.deploy[strings.TrimPrefix(key, labelDeployPrefix)] = v
 		if key != labelDeployOperands && v != "false" {

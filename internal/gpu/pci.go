@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
 // Node feature discovery (NFD) lists PCI devices in labels pci-<fields>.present, with the fields class, vendor, device and
@@ -32,10 +33,17 @@ var featureLabels = map[string]v1.Vendor{
 	"intel.feature.node.kubernetes.io/gpu": v1.VendorIntel,
 }
 
+// onBus reports whether labels of node feature discovery name a GPU. It looks at no other labels.
+func onBus(labels *labelset.Set) bool {
+	r := &reader{facts: &Facts{labels: labels}, strength: map[v1.Vendor]strength{}}
+	r.collectPCI()
+	return len(r.strength) > 0
+}
+
 func (r *reader) collectPCI() {
-	for _, key := range r.withPrefix(labelPCIPrefix) {
+	for key, value := range r.facts.labels.Prefix(labelPCIPrefix) {
 		fields, ok := strings.CutSuffix(strings.TrimPrefix(key, labelPCIPrefix), ".present")
-		if !ok || r.node.Labels[key] != "true" {
+		if !ok || value != "true" {
 			continue
 		}
 		if vendor, ok := pciGPU(fields); ok {
@@ -44,12 +52,12 @@ func (r *reader) collectPCI() {
 		}
 	}
 	for key, vendor := range featureLabels {
-		if r.node.Labels[key] == "true" {
+		if r.facts.labels.Get(key) == "true" {
 			r.see(KindLabel, key, "true", "an NFD rule recognised a GPU by its device ID")
 			r.mark(vendor, registered)
 		}
 	}
-	if r.node.Labels[labelTegra] == "NVIDIA" {
+	if r.facts.labels.Get(labelTegra) == "NVIDIA" {
 		r.see(KindLabel, labelTegra, "NVIDIA", "the processor is an NVIDIA Tegra, which has a GPU")
 		r.mark(v1.VendorNVIDIA, detected)
 	}

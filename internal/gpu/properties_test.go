@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -102,8 +103,8 @@ func TestRemovingEvidenceNeverInventsAnything(t *testing.T) {
 		all := variations(c.node)
 		all["as it is"] = c.node
 		for name, n := range all {
-			for _, in := range []Input{{Node: n}, {Node: n, Devices: c.input().Devices}} {
-				reading, ok := Read(in, Options{})
+			for _, devices := range []*Devices{nil, c.devices()} {
+				reading, ok := readNode(n, devices, Options{})
 				if !ok {
 					continue
 				}
@@ -117,15 +118,14 @@ func TestRemovingEvidenceNeverInventsAnything(t *testing.T) {
 
 func TestLosingALabelNeverRaisesTheCount(t *testing.T) {
 	for _, c := range loadCorpus(t) {
-		full, ok := Read(c.input(), Options{})
+		full, ok := c.read()
 		if !ok || full.Row.GpuCount == nil {
 			continue
 		}
 		for k := range c.node.Labels {
-			in := c.input()
-			in.Node = c.node.DeepCopy()
-			delete(in.Node.Labels, k)
-			less, _ := Read(in, Options{})
+			n := c.node.DeepCopy()
+			delete(n.Labels, k)
+			less, _ := readNode(n, c.devices(), Options{})
 			if n := less.Row.GpuCount; n != nil && *n > *full.Row.GpuCount && !explained(k) {
 				t.Errorf("%s without %s: %d GPUs instead of %d", c.name, k, *n, *full.Row.GpuCount)
 			}
@@ -140,13 +140,12 @@ func explained(label string) bool {
 
 func TestMapOrderChangesNothing(t *testing.T) {
 	for _, c := range loadCorpus(t) {
-		want, _ := Read(c.input(), Options{})
+		want, _ := c.read()
 		for range 20 {
-			in := c.input()
-			in.Node = c.node.DeepCopy()
-			in.Node.Labels = maps.Collect(maps.All(c.node.Labels))
-			slices.Reverse(in.Node.Status.Conditions)
-			got, _ := Read(in, Options{})
+			n := c.node.DeepCopy()
+			n.Labels = maps.Collect(maps.All(c.node.Labels))
+			slices.Reverse(n.Status.Conditions)
+			got, _ := readNode(n, c.devices(), Options{})
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("%s (-first +later):\n%s", c.name, diff)
 			}
@@ -176,7 +175,7 @@ func TestHeartbeatsChangeNothing(t *testing.T) {
 		for i := range later.Status.Conditions {
 			later.Status.Conditions[i].LastHeartbeatTime = metav1.NewTime(time.Unix(2e9, 0))
 		}
-		if Changed(c.node, later, Options{}) {
+		if !FactsOf(c.node, Options{}, nil).Equal(FactsOf(later, Options{}, nil)) {
 			t.Errorf("%s: a heartbeat is a change", c.name)
 		}
 		if later.Labels == nil {
@@ -184,85 +183,35 @@ func TestHeartbeatsChangeNothing(t *testing.T) {
 		}
 		later.Labels["nvidia.com/gfd.timestamp"] = "1726000000"
 		later.Labels["topology.kubernetes.io/zone"] = "b"
-		if Changed(c.node, later, Options{}) {
+		if !sameRow(c.node, later) {
 			t.Errorf("%s: gfd.timestamp is a change", c.name)
 		}
 	}
 }
 
+// sameRow reports whether two Nodes have the same row, or both none.
+func sameRow(a, b *corev1.Node) bool {
+	before, bok := readNode(a, nil, Options{})
+	after, aok := readNode(b, nil, Options{})
+	return bok == aok && cmp.Equal(before.Row, after.Row)
+}
+
 func TestAFlipBetweenProductsIsNoChange(t *testing.T) {
 	big := node(labels("gpu.product=NVIDIA-A100-SXM4-80GB", "gpu.count=4", "gpu.memory=81920", "gpu.family=ampere"), offers("gpu", "5", "5"))
 	small := node(labels("gpu.product=NVIDIA-DGX-Display", "gpu.count=1", "gpu.memory=4096", "gpu.family=ampere"), offers("gpu", "5", "5"))
-	if Changed(big, small, Options{}) {
+	if !sameRow(big, small) {
 		t.Error("a flip between products is a change")
-	}
-}
-
-func TestChangedAgreesWithRead(t *testing.T) {
-	for _, c := range loadCorpus(t) {
-		before, bok := Read(Input{Node: c.node}, Options{})
-		for name, n := range variations(c.node) {
-			after, aok := Read(Input{Node: n}, Options{})
-			want := bok != aok || !cmp.Equal(before.Row, after.Row)
-			if got := Changed(c.node, n, Options{}); got != want {
-				t.Errorf("%s %s: Changed() = %v, want %v", c.name, name, got, want)
-			}
-		}
-	}
-}
-
-func TestReduceKeepsEverythingThatReadLooksAt(t *testing.T) {
-	for _, c := range loadCorpus(t) {
-		for name, n := range variations(c.node) {
-			in := Input{Node: n, Devices: c.input().Devices}
-			want, wantOK := Read(in, Options{})
-			in.Node = n.DeepCopy()
-			in.Node.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}
-			in.Node.Annotations = maps.Collect(maps.All(n.Annotations))
-			in.Node.Annotations["volumes.kubernetes.io/controller-managed-attach-detach"] = "true"
-			Reduce(in.Node, Options{})
-			got, ok := Read(in, Options{})
-			if diff := cmp.Diff(want, got); ok != wantOK || diff != "" {
-				t.Errorf("%s %s (-whole +reduced):\n%s", c.name, name, diff)
-			}
-			again := in.Node.DeepCopy()
-			Reduce(again, Options{})
-			if diff := cmp.Diff(in.Node, again); diff != "" {
-				t.Errorf("%s: reducing twice (-once +twice):\n%s", c.name, diff)
-			}
-		}
-	}
-}
-
-func TestReduceKeepsIdentityAndLabels(t *testing.T) {
-	n := node(h100s, labels("topology.kubernetes.io/zone=a"), annotation("example.com/big", "x"), annotation(annotationKWOK, "fake"))
-	n.UID, n.ResourceVersion, n.CreationTimestamp = "u", "7", transition
-	n.Spec.Unschedulable, n.Spec.ProviderID = true, "p"
-	n.Status.Images = []corev1.ContainerImage{{Names: []string{"i"}}}
-	condition("KernelDeadlock", corev1.ConditionFalse, "", "")(n)
-	n.Status.Conditions[0].LastHeartbeatTime = transition
-
-	want := node(h100s, labels("topology.kubernetes.io/zone=a"), annotation(annotationKWOK, "fake"))
-	want.UID, want.ResourceVersion, want.CreationTimestamp = "u", "7", transition
-	want.Spec.Unschedulable = true
-	delete(want.Status.Capacity, corev1.ResourceCPU)
-	delete(want.Status.Allocatable, corev1.ResourceCPU)
-
-	Reduce(n, Options{})
-	if diff := cmp.Diff(want, n); diff != "" {
-		t.Errorf("Reduce() (-want +got):\n%s", diff)
 	}
 }
 
 func TestReadLeavesItsInputAlone(t *testing.T) {
 	for _, c := range loadCorpus(t) {
-		in := c.input()
-		node, devices := in.Node.DeepCopy(), DevicesByNode(c.slices)[c.node.Name]
-		Read(in, Options{})
-		if diff := cmp.Diff(node, in.Node); diff != "" {
-			t.Errorf("%s: Read() changed the Node (-before +after):\n%s", c.name, diff)
+		facts, devices := FactsOf(c.node, Options{}, nil), c.devices()
+		Read(facts, devices, Options{})
+		if want := FactsOf(c.node, Options{}, nil); !reflect.DeepEqual(want, facts) {
+			t.Errorf("%s: Read() changed the facts: %+v, want %+v", c.name, facts, want)
 		}
-		if diff := cmp.Diff(devices, in.Devices); diff != "" {
+		if diff := cmp.Diff(c.devices(), devices); diff != "" {
 			t.Errorf("%s: Read() changed the devices (-before +after):\n%s", c.name, diff)
 		}
 	}

@@ -3,9 +3,6 @@ package gpu
 import (
 	"maps"
 	"slices"
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
@@ -25,7 +22,7 @@ const (
 // reader is what one Node says, while it is being read.
 type reader struct {
 	ledger
-	node     *corev1.Node
+	facts    *Facts
 	opts     Options
 	devices  *Devices
 	strength map[v1.Vendor]strength
@@ -58,20 +55,21 @@ var collectors = []func(*reader){
 	(*reader).collectCloud,
 }
 
-// Read says what a Node and its DRA devices tell about the node's GPUs. It returns false when there is no evidence of
-// GPUs: then the row says no more than whether and why the Node is not ready, for a node that is remembered to have had
-// GPUs, and the evidence is what was seen and does not count. Equal inputs give equal readings: no clock, no heartbeat and no map order takes part.
-func Read(in Input, opts Options) (Reading, bool) {
-	if in.Node == nil {
+// Read returns what the facts of a Node and its DRA devices, as DevicesByNode returns them, say about the node's GPUs. Devices
+// may be nil. The options must be those that the facts were made with. Read returns false if there is no evidence of GPUs.
+// Then the row says only whether and why the Node is not ready, for a node that is remembered to have had GPUs, and the
+// evidence is what was seen and does not count. Equal inputs give equal readings. Read changes nothing.
+func Read(facts *Facts, devices *Devices, opts Options) (Reading, bool) {
+	if facts == nil {
 		return Reading{}, false
 	}
-	r := &reader{node: in.Node, devices: in.Devices, opts: opts, strength: map[v1.Vendor]strength{}}
-	r.entries = make([]Evidence, 0, min(len(in.Node.Labels)+8, 64))
+	r := &reader{facts: facts, devices: devices, opts: opts, strength: map[v1.Vendor]strength{}}
+	r.entries = make([]Evidence, 0, min(facts.labels.Len()+8, 64))
 	for _, collect := range collectors {
 		collect(r)
 	}
 	if len(r.strength) == 0 {
-		row := v1.GpuNode{Name: in.Node.Name, Unschedulable: in.Node.Spec.Unschedulable || in.Node.DeletionTimestamp != nil}
+		row := v1.GpuNode{Name: facts.name, Unschedulable: facts.unschedulable()}
 		r.judge(&row)
 		return Reading{Row: row, Evidence: r.sorted()}, false
 	}
@@ -88,7 +86,7 @@ func (r *reader) mark(vendor v1.Vendor, s strength) {
 
 // label reads a label that has a value, and records it. An empty value is no evidence of anything.
 func (r *reader) label(key, says string) string {
-	v := r.node.Labels[key]
+	v := r.facts.labels.Get(key)
 	if v != "" {
 		r.see(KindLabel, key, v, says)
 	}
@@ -98,7 +96,7 @@ func (r *reader) label(key, says string) string {
 // number reads a label that holds a plain number from low to high. It is nil when the label is absent, and nil with a
 // warning when its value is anything else.
 func (r *reader) number(key string, low, high int64, says string) *int64 {
-	v, ok := r.node.Labels[key]
+	v, ok := r.facts.labels.Lookup(key)
 	if !ok {
 		return nil
 	}
@@ -120,7 +118,7 @@ func (r *reader) invalid(key, value string) {
 
 // choice reads a label whose values form a closed list. Another value is ignored with a warning.
 func (r *reader) choice(key, says string, values ...string) string {
-	v := r.node.Labels[key]
+	v := r.facts.labels.Get(key)
 	switch {
 	case v == "":
 		return ""
@@ -130,18 +128,6 @@ func (r *reader) choice(key, says string, values ...string) string {
 	}
 	r.invalid(key, v)
 	return ""
-}
-
-// withPrefix returns the keys of the labels that start with a prefix, sorted.
-func (r *reader) withPrefix(prefix string) []string {
-	var keys []string
-	for k := range r.node.Labels {
-		if strings.HasPrefix(k, prefix) {
-			keys = append(keys, k)
-		}
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // vendors returns the vendors that have evidence, sorted.

@@ -12,8 +12,8 @@ import (
 type fields map[string]string
 
 // readFields reads a Node and keeps the fields that are asked for.
-func readFields(in Input, opts Options, asked fields) fields {
-	reading, ok := Read(in, opts)
+func readFields(n *corev1.Node, devices *Devices, opts Options, asked fields) fields {
+	reading, ok := readNode(n, devices, opts)
 	all := answersOf(reading.Row, ok, "")
 	got := fields{}
 	for k := range asked {
@@ -257,7 +257,7 @@ func TestReadNVIDIA(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, readFields(Input{Node: tc.node}, Options{}, tc.want)); diff != "" {
+			if diff := cmp.Diff(tc.want, readFields(tc.node, nil, Options{}, tc.want)); diff != "" {
 				t.Errorf("Read() (-want +got):\n%s", diff)
 			}
 		})
@@ -267,7 +267,7 @@ func TestReadNVIDIA(t *testing.T) {
 func TestReadIgnoresBadLabelValuesOneByOne(t *testing.T) {
 	for _, bad := range []string{"", "-1", "8.0", "9e9", "9223372036854775808", "NaN", "0x8", "8 ", "+8", "八", "1025"} {
 		t.Run(bad, func(t *testing.T) {
-			got := readFields(Input{Node: node(h100s, labels("gpu.count="+bad))}, Options{}, fields{"physicalGpus": "", "memoryMiB": "", "warning": ""})
+			got := readFields(node(h100s, labels("gpu.count="+bad)), nil, Options{}, fields{"physicalGpus": "", "memoryMiB": "", "warning": ""})
 			want := fields{"physicalGpus": "8", "memoryMiB": "81559", "warning": "InvalidLabel"}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("count (-want +got):\n%s", diff)
@@ -276,7 +276,7 @@ func TestReadIgnoresBadLabelValuesOneByOne(t *testing.T) {
 	}
 	for _, bad := range []string{"", "-1", "80GB", "9223372036854775808", "NaN"} {
 		t.Run("memory "+bad, func(t *testing.T) {
-			got := readFields(Input{Node: node(h100s, labels("gpu.memory="+bad))}, Options{}, fields{"physicalGpus": "", "memoryMiB": "", "warning": ""})
+			got := readFields(node(h100s, labels("gpu.memory="+bad)), nil, Options{}, fields{"physicalGpus": "", "memoryMiB": "", "warning": ""})
 			want := fields{"physicalGpus": "8", "memoryMiB": "unknown", "warning": "InvalidLabel"}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("memory (-want +got):\n%s", diff)
@@ -406,7 +406,7 @@ func TestReadOtherVendors(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, readFields(Input{Node: tc.node}, Options{}, tc.want)); diff != "" {
+			if diff := cmp.Diff(tc.want, readFields(tc.node, nil, Options{}, tc.want)); diff != "" {
 				t.Errorf("Read() (-want +got):\n%s", diff)
 			}
 		})
@@ -417,19 +417,19 @@ func TestReadExtraResources(t *testing.T) {
 	opts := Options{ExtraResources: []string{"example.com/gpu-*", "-example.com/gpu-memory"}}
 	n := node(offers("example.com/gpu-x", "2", "2"), offers("example.com/gpu-memory", "100", "100"))
 	want := fields{"vendor": "unknown", "physicalGpus": "2", "ready": "true", "allocatableUnits": "example.com/gpu-x:2"}
-	if diff := cmp.Diff(want, readFields(Input{Node: n}, opts, want)); diff != "" {
+	if diff := cmp.Diff(want, readFields(n, nil, opts, want)); diff != "" {
 		t.Errorf("Read() with options (-want +got):\n%s", diff)
 	}
-	if _, ok := Read(Input{Node: n}, Options{}); ok {
+	if _, ok := readNode(n, nil, Options{}); ok {
 		t.Error("Read() without options took an unknown resource for a GPU")
 	}
-	if _, ok := Read(Input{Node: node(h100s, labels("gpu.product=", "gpu.count=0", "gpu.memory=0"))}, Options{ExtraResources: []string{"-nvidia.com/*"}}); ok {
+	if _, ok := readNode(node(h100s, labels("gpu.product=", "gpu.count=0", "gpu.memory=0")), nil, Options{ExtraResources: []string{"-nvidia.com/*"}}); ok {
 		t.Error("Read() took an excluded resource for a GPU")
 	}
 }
 
 func TestReadWithoutNode(t *testing.T) {
-	if _, ok := Read(Input{}, Options{}); ok {
+	if _, ok := Read(nil, nil, Options{}); ok {
 		t.Error("Read() of nothing found GPUs")
 	}
 }
@@ -477,7 +477,7 @@ func TestReadMessages(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			reading, _ := Read(Input{Node: tc.node}, Options{})
+			reading, _ := readNode(tc.node, nil, Options{})
 			if diff := cmp.Diff(tc.want, reading.Row.Message); diff != "" {
 				t.Errorf("message (-want +got):\n%s", diff)
 			}
@@ -486,7 +486,7 @@ func TestReadMessages(t *testing.T) {
 }
 
 func TestEvidenceSaysWhatWon(t *testing.T) {
-	reading, _ := Read(Input{Node: node(h100s, labels("gpu.count=5"))}, Options{})
+	reading, _ := readNode(node(h100s, labels("gpu.count=5")), nil, Options{})
 	decides := map[string][]string{}
 	for _, e := range reading.Evidence {
 		decides[string(e.Kind)+" "+e.Key] = e.Decides
@@ -513,7 +513,7 @@ func TestReadBoundsItsOutput(t *testing.T) {
 		offers("nvidia.com/CARD_"+strings.Repeat("X", i%7)+string(rune('A'+i%26))+strings.Repeat("Y", i/26), "1", "1")(n)
 	}
 	condition(corev1.NodeReady, corev1.ConditionFalse, strings.Repeat("r", 5000), strings.Repeat("m", 50000))(n)
-	reading, _ := Read(Input{Node: n}, Options{})
+	reading, _ := readNode(n, nil, Options{})
 	row := reading.Row
 	if len(row.Gpus) > maxGroups || len(row.Resources) > maxResources || len(row.Message) > maxText {
 		t.Errorf("%d groups, %d resources, %d bytes of message", len(row.Gpus), len(row.Resources), len(row.Message))

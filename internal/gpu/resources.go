@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
@@ -28,12 +25,12 @@ type resourceUnits struct {
 
 // collectResources records every resource that can be a GPU, also those with 0 units.
 func (r *reader) collectResources() {
-	for name := range r.node.Status.Capacity {
-		r.addResource(string(name))
+	for _, a := range r.facts.capacity {
+		r.addResource(a.name)
 	}
-	for name := range r.node.Status.Allocatable {
-		if _, seen := r.node.Status.Capacity[name]; !seen {
-			r.addResource(string(name))
+	for _, a := range r.facts.allocatable {
+		if _, seen := find(r.facts.capacity, a.name); !seen {
+			r.addResource(a.name)
 		}
 	}
 	slices.SortFunc(r.resources, func(a, b resourceUnits) int { return cmp.Compare(a.name, b.name) })
@@ -41,32 +38,28 @@ func (r *reader) collectResources() {
 }
 
 func (r *reader) addResource(name string) {
-	if !strings.Contains(name, "/") {
-		return
-	}
 	class, ok := Classify(name, r.opts)
 	if !ok {
 		return
 	}
 	u := resourceUnits{ResourceClass: class, name: name}
-	u.capacity, u.allocatable = r.unitsOf(corev1.ResourceName(name))
+	u.capacity, u.allocatable = r.unitsOf(name)
 	r.resources = append(r.resources, u)
 }
 
 // unitsOf reads capacity and allocatable of one name. As in the API, a Node without any allocatable offers its capacity;
 // as in the scheduler, a name that is missing from allocatable offers nothing.
-func (r *reader) unitsOf(name corev1.ResourceName) (capacity, allocatable int64) {
-	status := &r.node.Status
-	c, hasCapacity := status.Capacity[name]
-	a, hasAllocatable := status.Allocatable[name]
-	if status.Allocatable == nil {
+func (r *reader) unitsOf(name string) (capacity, allocatable int64) {
+	c, hasCapacity := find(r.facts.capacity, name)
+	a, hasAllocatable := find(r.facts.allocatable, name)
+	if r.facts.allocatable == nil {
 		a = c
 	}
 	if !hasCapacity && hasAllocatable {
 		c = a
 	}
-	capacity, ok := units(c)
-	allocatable, aok := units(a)
+	capacity, ok := believed(c)
+	allocatable, aok := believed(a)
 	if !ok || !aok {
 		r.warn(v1.WarningInvalidLabel)
 	}
@@ -101,9 +94,9 @@ func (r *reader) seeResource(u resourceUnits) {
 
 // passesThrough reports whether the node is meant to pass GPUs to virtual machines, so that any name may be a GPU.
 func (r *reader) passesThrough() bool {
-	l := r.node.Labels
-	return l[labelWorkload] == string(v1.WorkloadModeVMPassthrough) || l[labelDeployPrefix+"vfio-manager"] != "" ||
-		l[labelDeployPrefix+"sandbox-device-plugin"] != "" || l[labelDeployPrefix+"kata-sandbox-device-plugin"] != ""
+	l := r.facts.labels
+	return l.Get(labelWorkload) == string(v1.WorkloadModeVMPassthrough) || l.Get(labelDeployPrefix+"vfio-manager") != "" ||
+		l.Get(labelDeployPrefix+"sandbox-device-plugin") != "" || l.Get(labelDeployPrefix+"kata-sandbox-device-plugin") != ""
 }
 
 // capacityOf adds up the capacity of a vendor's resources of some kinds.

@@ -34,19 +34,19 @@ func (r *reader) decideWarnings(row *v1.GpuNode) {
 }
 
 func (r *reader) warnNode() {
-	if r.node.Spec.Unschedulable {
+	if r.facts.cordoned {
 		r.warn(v1.WarningCordoned)
 		r.see(KindNode, "spec.unschedulable", "true", "the node is cordoned")
 		r.use(KindNode, "spec.unschedulable", fieldWarnings)
 	}
-	for i := range r.node.Status.Conditions {
-		c := &r.node.Status.Conditions[i]
-		if w, ok := pressures[c.Type]; ok && c.Status == corev1.ConditionTrue {
+	for _, c := range r.facts.conditions {
+		text := c.text.Value()
+		if w, ok := pressures[text.kind]; ok && text.status == corev1.ConditionTrue {
 			r.warn(w)
 			r.seeCondition(c, "the node is under pressure", fieldWarnings)
 		}
 	}
-	if v := r.node.Annotations[annotationKWOK]; v != "" {
+	if v := r.facts.annotation(annotationKWOK); v != "" {
 		r.warn(v1.WarningSimulated)
 		r.see(KindAnnotation, annotationKWOK, v, "the node is simulated")
 	}

@@ -22,6 +22,7 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
 // seenNode is a Node of the corpus with what DRA drivers publish for it.
@@ -33,18 +34,18 @@ type seenNode struct {
 
 // identity is that of the Node, as the shells make it.
 func (s seenNode) identity() Node {
-	return Node{Name: s.node.Name, UID: "uid", Created: start.Add(-time.Hour), Hardware: gpu.HardwareOf(s.node.Labels)}
+	return Node{Name: s.node.Name, UID: "uid", Created: start.Add(-time.Hour), Hardware: gpu.HardwareOf(labelset.Of(s.node.Labels))}
 }
 
 // recall reads the Node and completes the reading.
 func (s seenNode) recall(m *Store, now time.Time) (v1.GpuNode, bool) {
-	reading, ok := gpu.Read(gpu.Input{Node: s.node, Devices: s.devices}, gpu.Options{})
+	reading, ok := gpu.Read(gpu.FactsOf(s.node, gpu.Options{}, nil), s.devices, gpu.Options{})
 	return m.Recall(s.identity(), reading.Row, ok, now)
 }
 
 // read is the reading without memory.
 func (s seenNode) read() v1.GpuNode {
-	reading, _ := gpu.Read(gpu.Input{Node: s.node, Devices: s.devices}, gpu.Options{})
+	reading, _ := gpu.Read(gpu.FactsOf(s.node, gpu.Options{}, nil), s.devices, gpu.Options{})
 	return reading.Row
 }
 

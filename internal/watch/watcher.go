@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/fleet"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
 // Watcher keeps a fleet current. It is a Runnable of the manager, on leaders and standbys alike, so that a standby takes
@@ -19,7 +20,7 @@ type Watcher struct {
 	fleet *fleet.Fleet
 	log   logr.Logger
 	core  coreClient
-	nodes *store[*corev1.Node, fleet.Facts]
+	nodes *store[*corev1.Node, gpu.Facts]
 	pods  *store[*corev1.Pod, fleet.PodHolding] // nil without allocation
 	dra   *dra                                  // nil without DRA
 
@@ -38,7 +39,7 @@ func New(cfg *rest.Config, f *fleet.Fleet, readDRA bool, log logr.Logger) (*Watc
 		return nil, err
 	}
 	w := &Watcher{fleet: f, log: log, core: core, nodesRead: make(chan struct{})}
-	w.nodes = &store[*corev1.Node, fleet.Facts]{Keeper: f.Nodes(), onFirstList: w.onNodesRead}
+	w.nodes = &store[*corev1.Node, gpu.Facts]{Keeper: f.Nodes(), onFirstList: w.onNodesRead}
 	if f.Allocation() {
 		w.pods = &store[*corev1.Pod, fleet.PodHolding]{Keeper: f.Pods(), onFirstList: f.Announce}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
-// kinds are the fields that are kept of each kind: what gpu.Reduce keeps of a Node, what holders.OfPod reads of a Pod, and what
+// kinds are the fields that are kept of each kind: what gpu.FactsOf keeps of a Node, what holders.OfPod reads of a Pod, and what
 // a watch needs. Kinds without an entry stay whole. The numbers are those of generated.proto in k8s.io/api/core/v1.
 var kinds = map[string]fields{
 	"Node":     node,

@@ -71,7 +71,7 @@ func (b *bench) equallyBigStatus() ([]byte, error) {
 		}
 	}
 	for i := range b.nodes {
-		reading, ok := gpu.Read(gpu.Input{Node: fleet.Node(i)}, gpu.Options{})
+		reading, ok := gpu.Read(gpu.FactsOf(fleet.Node(i), gpu.Options{}, nil), nil, gpu.Options{})
 		if !ok {
 			return nil, fmt.Errorf("node %d shows no GPUs", i)
 		}
