@@ -47,8 +47,8 @@ var (
 	amdDeviceCounters  = []string{labelAMDBeta + "device-id.", labelAMDPrefix + "device-id."}
 )
 
-// amdFacts is what the labeller says.
-type amdFacts struct {
+// amdLabels is what the labeller says.
+type amdLabels struct {
 	product   string
 	products  map[string]int64 // product -> devices, from keys that count
 	devices   int64            // devices, from keys that count device IDs
@@ -148,7 +148,7 @@ var amdFullVRAM = map[string]int64{
 }
 
 // fullVRAM is the memory of one card in MiB, 0 when the model is not known.
-func (a *amdFacts) fullVRAM() int64 {
+func (a *amdLabels) fullVRAM() int64 {
 	if gib, ok := amdFullVRAM[a.deviceID]; ok {
 		return gib * 1024
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // decideAMD decides about AMD GPUs from labels and resources together.
-func (r *reader) decideAMD() claim {
+func (r *reader) decideAMD() decision {
 	a := &r.amd
 	variant := r.amdVariant()
-	c := claim{sharing: v1.SharingNone}
+	c := decision{sharing: v1.SharingNone}
 	if variant != "" {
 		c.sharing = v1.SharingPartition
 		r.use(KindLabel, labelAMDPartition, fieldSharing)
@@ -138,7 +138,7 @@ func (r *reader) amdCount(variant string) (*int32, v1.Source) {
 }
 
 // counted is the number of devices that the labeller counts, 0 when it counts none, or names that contradict each other.
-func (a *amdFacts) counted() int64 {
+func (a *amdLabels) counted() int64 {
 	switch len(a.products) {
 	case 0:
 		return a.devices

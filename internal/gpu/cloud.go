@@ -23,8 +23,8 @@ const (
 	labelEKSAccelerator = "k8s.amazonaws.com/accelerator"
 )
 
-// cloudFacts is what labels about the machine type say of one vendor's GPUs.
-type cloudFacts struct {
+// cloudLabels is what labels about the machine type say of one vendor's GPUs.
+type cloudLabels struct {
 	vendor     v1.Vendor
 	product    string
 	productKey string
@@ -40,7 +40,7 @@ type cloudFacts struct {
 }
 
 // speaksOf reports whether the facts are about a vendor's GPUs.
-func (c *cloudFacts) speaksOf(vendor v1.Vendor) bool { return c.vendor == vendor }
+func (c *cloudLabels) speaksOf(vendor v1.Vendor) bool { return c.vendor == vendor }
 
 // machineLabels are families of labels with name, maker, count and memory. Empty: the family has none.
 var machineLabels = []machineFamily{
@@ -124,7 +124,7 @@ func (r *reader) collectMachine(f machineFamily) {
 }
 
 // fill takes what a family says where nothing is known yet.
-func (c *cloudFacts) fill(f machineFamily, model string, count, memory *int64) {
+func (c *cloudLabels) fill(f machineFamily, model string, count, memory *int64) {
 	if c.product == "" && model != "" {
 		c.product, c.productKey = model, f.name
 	}

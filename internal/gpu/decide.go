@@ -14,7 +14,7 @@ const (
 
 // decide turns the evidence into the node's row.
 func (r *reader) decide() v1.GpuNode {
-	r.settleVendors()
+	r.dropWeakVendors()
 	r.mode = r.decideMode()
 	row := v1.GpuNode{
 		Name:          r.facts.name,
@@ -39,7 +39,7 @@ func (r *reader) decide() v1.GpuNode {
 	return row
 }
 
-func (r *reader) decideVendor(vendor v1.Vendor) claim {
+func (r *reader) decideVendor(vendor v1.Vendor) decision {
 	switch vendor {
 	case v1.VendorNVIDIA:
 		return r.decideNVIDIA()
@@ -48,12 +48,12 @@ func (r *reader) decideVendor(vendor v1.Vendor) claim {
 	case v1.VendorIntel:
 		return r.preferDevices(vendor, r.decideIntel)
 	}
-	return r.preferDevices(vendor, func() claim { return r.decideOthers(vendor) })
+	return r.preferDevices(vendor, func() decision { return r.decideOthers(vendor) })
 }
 
-// settleVendors drops vendors that are no news beside stronger evidence: a machine type whose maker is not named speaks of
+// dropWeakVendors drops vendors that are no news beside stronger evidence: a machine type whose maker is not named speaks of
 // the GPUs that were found, and AMD or Intel hardware on the bus alone is in most cases the processor's own graphics.
-func (r *reader) settleVendors() {
+func (r *reader) dropWeakVendors() {
 	if len(r.strength) < 2 {
 		return
 	}

@@ -9,8 +9,8 @@ import (
 
 // decideDevices decides about a vendor's GPUs from ResourceSlices. It returns false when no driver publishes any. While a
 // pool is not complete the product and memory of what is there are told, and the count is unknown.
-func (r *reader) decideDevices(vendor v1.Vendor) (claim, bool) {
-	c := claim{sharing: v1.SharingNone}
+func (r *reader) decideDevices(vendor v1.Vendor) (decision, bool) {
+	c := decision{sharing: v1.SharingNone}
 	var found bool
 	for _, d := range r.drivers {
 		if d.vendor != vendor {
@@ -37,7 +37,7 @@ func (r *reader) complete(vendor v1.Vendor) bool {
 }
 
 // preferDevices takes ResourceSlices where they are complete, and otherwise whatever else names or counts the GPUs.
-func (r *reader) preferDevices(vendor v1.Vendor, otherwise func() claim) claim {
+func (r *reader) preferDevices(vendor v1.Vendor, otherwise func() decision) decision {
 	devices, published := r.decideDevices(vendor)
 	if published && r.complete(vendor) {
 		return devices
@@ -159,7 +159,7 @@ func (d *driverFacts) sharing() v1.Sharing {
 
 // mergeDevices adds to the devices what only the labels and the device plugin know: how GPUs are shared through the plugin,
 // memory that the driver does not publish, and the spelling of the product that other nodes have.
-func (r *reader) mergeDevices(c claim, how nvidiaSharing) claim {
+func (r *reader) mergeDevices(c decision, how nvidiaSharing) decision {
 	c.sharing = strongest(c.sharing, how.sharing())
 	if len(c.groups) != 1 {
 		return c

@@ -7,13 +7,14 @@ import (
 	"unique"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
 
-// Facts is what is kept of a Node: everything that Read looks at and nothing else, in a tenth of the memory of the Node. It
+// Facts is what is kept of a Node: everything that Read looks at and nothing else, in a small part of the Node's memory. It
 // never changes.
 type Facts struct {
 	name        string
@@ -33,7 +34,7 @@ type pair struct{ key, value string }
 // amount is how much of a resource a Node has.
 type amount struct {
 	name  string
-	units int64 // as unitsIn returns it
+	units int64 // whole units; -1: less than 0; maxUnits+1: more than maxUnits
 }
 
 // nodeCondition is a condition of a Node without the time of the last heartbeat. Nodes share the text.
@@ -124,11 +125,28 @@ func amountsOf(in corev1.ResourceList, opts Options) []amount {
 	for name, quantity := range in {
 		_, ok := Classify(string(name), opts)
 		if ok && strings.Contains(string(name), "/") {
-			out = append(out, amount{unique.Make(string(name)).Value(), unitsIn(quantity)})
+			out = append(out, amountOf(string(name), quantity))
 		}
 	}
 	slices.SortFunc(out, func(a, b amount) int { return strings.Compare(a.name, b.name) })
 	return append([]amount{}, out...)
+}
+
+func amountOf(name string, q resource.Quantity) amount {
+	n, ok := units(q)
+	switch {
+	case !ok && n == 0:
+		n = -1
+	case !ok:
+		n++
+	}
+	return amount{unique.Make(name).Value(), n}
+}
+
+// believed bounds the units of an amount to what is believed, from 0 to maxUnits. It returns false if they were outside.
+func believed(units int64) (n int64, ok bool) {
+	n = min(max(units, 0), maxUnits)
+	return n, n == units
 }
 
 // find returns the units of a resource in a list, and whether the list has it.

@@ -23,8 +23,8 @@ const (
 	annotationHAMiRegSuffix = "-register"
 )
 
-// hamiFacts is what HAMi says about NVIDIA GPUs.
-type hamiFacts struct {
+// hamiAnnotations is what HAMi says about NVIDIA GPUs.
+type hamiAnnotations struct {
 	present bool
 	key     string
 	gpus    []hamiGPU
@@ -139,7 +139,7 @@ func (g hamiGPU) memoryMiB() *int64 {
 }
 
 // product is the model of all entries, empty when they differ.
-func (h *hamiFacts) product() string {
+func (h *hamiAnnotations) product() string {
 	if len(h.gpus) == 0 {
 		return ""
 	}
@@ -152,7 +152,7 @@ func (h *hamiFacts) product() string {
 }
 
 // memory is the memory of each entry, nil when they differ or are scaled.
-func (h *hamiFacts) memory() *int64 {
+func (h *hamiAnnotations) memory() *int64 {
 	if len(h.gpus) == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (r *reader) hamiGroups() []v1.GpuGroup {
 }
 
 // unhealthy is the number of entries that HAMi reports as sick.
-func (h *hamiFacts) unhealthy() int64 {
+func (h *hamiAnnotations) unhealthy() int64 {
 	var n int64
 	for _, g := range h.gpus {
 		if !g.Health {

@@ -18,8 +18,8 @@ const (
 	labelIntelDevice  = "gpu.intel.com/device-id."
 )
 
-// intelFacts is what NFD rules say.
-type intelFacts struct {
+// intelLabels is what NFD rules say.
+type intelLabels struct {
 	product  string
 	count    *int64
 	countKey string
@@ -67,9 +67,9 @@ func (r *reader) intelByDevice() (*int64, string) {
 }
 
 // decideIntel decides about Intel GPUs from labels and resources together.
-func (r *reader) decideIntel() claim {
+func (r *reader) decideIntel() decision {
 	i := &r.intel
-	c := claim{sharing: v1.SharingNone}
+	c := decision{sharing: v1.SharingNone}
 	g := v1.GpuGroup{Vendor: v1.VendorIntel, Product: i.product}
 	var source v1.Source
 	offered := r.capacityOf(v1.VendorIntel, UnitWhole)

@@ -61,9 +61,9 @@ func (r *reader) useOperands(operands []string) {
 }
 
 // onlyVFIO reports whether all published devices are for virtual machines.
-func (r *reader) onlyVFIO() bool {
+func (s *collected) onlyVFIO() bool {
 	var vfio bool
-	for _, d := range r.drivers {
+	for _, d := range s.drivers {
 		for _, c := range d.cards {
 			if c.gpu != nil || len(c.parts) > 0 {
 				return false

@@ -6,15 +6,15 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// claim is what was decided about the GPUs of one vendor.
-type claim struct {
+// decision is what was decided about the GPUs of one vendor.
+type decision struct {
 	groups  []v1.GpuGroup
 	sharing v1.Sharing
 }
 
 // decideNVIDIA puts the sources in order: ResourceSlices list devices, so they win; then what virtual machines get, which
 // proves that the labels of a container node are old; then labels, annotation, resources and cloud together.
-func (r *reader) decideNVIDIA() claim {
+func (r *reader) decideNVIDIA() decision {
 	dra, published := r.decideDevices(v1.VendorNVIDIA)
 	vm := r.machineGroups()
 	containers := r.capacityOf(v1.VendorNVIDIA, containerKinds...) > 0
@@ -41,10 +41,10 @@ func strongest(a, b v1.Sharing) v1.Sharing {
 }
 
 // decideContainers decides about GPUs that containers use, or that nothing is known of but that they exist.
-func (r *reader) decideContainers() claim {
+func (r *reader) decideContainers() decision {
 	how := r.nvidiaSharing()
 	r.useSharing(how)
-	c := claim{sharing: how.sharing()}
+	c := decision{sharing: how.sharing()}
 	if groups := r.hamiGroups(); len(groups) > 1 {
 		c.groups = groups
 		return c
@@ -86,8 +86,8 @@ func (r *reader) useSharing(how nvidiaSharing) {
 }
 
 // unitSource is the source of a row that only resources speak for.
-func (r *reader) unitSource(vendor v1.Vendor) v1.Source {
-	for _, u := range r.resources {
+func (s *collected) unitSource(vendor v1.Vendor) v1.Source {
+	for _, u := range s.resources {
 		if u.Vendor == vendor && u.capacity > 0 {
 			return v1.SourceResources
 		}
@@ -156,29 +156,29 @@ func (r *reader) labelledCount(how nvidiaSharing) (n *int64, source v1.Source, m
 }
 
 // cloudCount takes the machine type's word where units are not GPUs, or where no unit is offered.
-func (r *reader) cloudCount(how nvidiaSharing) *int64 {
-	if !r.cloud.speaksOf(v1.VendorNVIDIA) || r.cloud.count == nil || how.guest {
+func (s *collected) cloudCount(how nvidiaSharing) *int64 {
+	if !s.cloud.speaksOf(v1.VendorNVIDIA) || s.cloud.count == nil || how.guest {
 		return nil
 	}
-	if how.whole() && len(r.live(v1.VendorNVIDIA, UnitWhole, UnitIndexed)) > 0 {
+	if how.whole() && len(s.live(v1.VendorNVIDIA, UnitWhole, UnitIndexed)) > 0 {
 		return nil
 	}
-	return r.cloud.count
+	return s.cloud.count
 }
 
 // offeredCount reads GPUs from units, where units are GPUs or a known number of replicas of each.
-func (r *reader) offeredCount(how nvidiaSharing) *int64 {
-	whole, cards := r.capacityOf(v1.VendorNVIDIA, UnitWhole), r.capacityOf(v1.VendorNVIDIA, UnitCards)
-	indexed := r.live(v1.VendorNVIDIA, UnitIndexed)
+func (s *collected) offeredCount(how nvidiaSharing) *int64 {
+	whole, cards := s.capacityOf(v1.VendorNVIDIA, UnitWhole), s.capacityOf(v1.VendorNVIDIA, UnitCards)
+	indexed := s.live(v1.VendorNVIDIA, UnitIndexed)
 	switch {
-	case cards > 0 && !r.hami.present:
+	case cards > 0 && !s.hami.present:
 		return &cards
 	case how.whole() && whole > 0:
 		return &whole
 	case how.whole() && len(indexed) > 0:
 		return new(int64(len(indexed)))
 	case how.onlyReplicas():
-		return cardsBehind(max(whole, r.capacityOf(v1.VendorNVIDIA, UnitShared)), how.clients)
+		return cardsBehind(max(whole, s.capacityOf(v1.VendorNVIDIA, UnitShared)), how.clients)
 	}
 	return nil
 }

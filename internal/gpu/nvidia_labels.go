@@ -27,15 +27,15 @@ const (
 	labelVGPUHost   = "nvidia.com/vgpu.host-driver-version"
 )
 
-// gfdFacts is what GFD says. Nil and empty mean that it does not say, or not in a way that can be read.
-type gfdFacts struct {
+// gfdLabels is what GFD says. Nil and empty mean that it does not say, or not in a way that can be read.
+type gfdLabels struct {
 	product     gfdProduct
 	count       *int64
 	memory      *int64
 	replicas    *int64
 	strategy    string
 	migStrategy string
-	mig         migFacts
+	mig         migLabels
 	mps         bool
 	guest       bool // a virtual machine with a vGPU: what looks like a GPU is a part of one
 }
@@ -123,12 +123,12 @@ func (r *reader) gfdMemory() *int64 {
 
 // describesSlices reports whether count and memory are those of MIG instances, not of GPUs. It is also true when a single
 // MIG strategy is declared and the product, which would tell, is missing.
-func (g *gfdFacts) describesSlices() bool {
+func (g *gfdLabels) describesSlices() bool {
 	return g.product.profile != "" || g.product.invalid || g.mig.instances || g.product.raw == "" && g.migStrategy == "single"
 }
 
 // replicated is the number of replicas of each GPU, 1 when GPUs are not shared.
-func (g *gfdFacts) replicated() int64 {
+func (g *gfdLabels) replicated() int64 {
 	if g.replicas == nil || *g.replicas < 1 {
 		return 1
 	}

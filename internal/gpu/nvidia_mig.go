@@ -23,20 +23,20 @@ const (
 	labelMIGState    = "nvidia.com/mig.config.state"
 )
 
-// migFacts is what GFD says about MIG instances.
-type migFacts struct {
+// migLabels is what GFD says about MIG instances.
+type migLabels struct {
 	instances bool // GFD describes instances under a single strategy
 	profiles  bool // GFD counts instances by profile, strategy mixed
 	sliced    bool // time-slicing of instances
 }
 
-func (m migFacts) seen() bool { return m.instances || m.profiles }
+func (m migLabels) seen() bool { return m.instances || m.profiles }
 
 // migSuffixes end the labels that GFD writes for each profile. Profiles contain dots, so the suffix is cut off the right.
 var migSuffixes = []string{".sharing-strategy", ".replicas", ".count"}
 
-func (r *reader) collectMIG() migFacts {
-	var m migFacts
+func (r *reader) collectMIG() migLabels {
+	var m migLabels
 	if r.label(labelSlices, "GFD describes MIG instances, not GPUs") != "" {
 		m.instances = true
 	}
@@ -51,7 +51,7 @@ func (r *reader) collectMIG() migFacts {
 	return m
 }
 
-func (r *reader) readProfile(m *migFacts, key, suffix string) {
+func (r *reader) readProfile(m *migLabels, key, suffix string) {
 	switch suffix {
 	case ".count":
 		if n := r.number(key, 0, maxGPUs, "GFD counts the MIG instances of this profile"); n != nil && *n > 0 {

@@ -35,8 +35,8 @@ const (
 	pausedForDriver = "paused-for-driver-upgrade"
 )
 
-// operatorFacts is what the GPU Operator and administrators say.
-type operatorFacts struct {
+// operatorLabels is what the GPU Operator and administrators say.
+type operatorLabels struct {
 	absent    bool              // gpu.present=false
 	present   bool              // gpu.present=true
 	workload  v1.WorkloadMode   // declared; empty: not, or not in a way that the operator accepts
@@ -99,7 +99,7 @@ func (r *reader) collectWorkload() {
 }
 
 // deploys reports whether an operand runs here now: not switched off, not paused.
-func (o *operatorFacts) deploys(operands ...string) bool {
+func (o *operatorLabels) deploys(operands ...string) bool {
 	return slices.ContainsFunc(operands, func(name string) bool {
 		v, ok := o.deploy[name]
 		return ok && v != "false" && !strings.Contains(v, "paused-for-")
@@ -107,7 +107,7 @@ func (o *operatorFacts) deploys(operands ...string) bool {
 }
 
 // selects reports whether an operand belongs to this node, running or paused.
-func (o *operatorFacts) selects(operands ...string) bool {
+func (o *operatorLabels) selects(operands ...string) bool {
 	return slices.ContainsFunc(operands, func(name string) bool {
 		v, ok := o.deploy[name]
 		return ok && v != "false"
@@ -115,7 +115,7 @@ func (o *operatorFacts) selects(operands ...string) bool {
 }
 
 // paused names the first operand that a manager has stopped for a reason.
-func (o *operatorFacts) paused(reason string) (operand string, ok bool) {
+func (o *operatorLabels) paused(reason string) (operand string, ok bool) {
 	var names []string
 	for name, v := range o.deploy {
 		if strings.HasSuffix(v, reason) {

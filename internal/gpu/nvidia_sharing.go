@@ -57,9 +57,9 @@ func (r *reader) migVariant() string {
 }
 
 // replicaStrategy is how replicas are made, where there are any.
-func (r *reader) replicaStrategy() v1.Sharing {
+func (s *collected) replicaStrategy() v1.Sharing {
 	switch {
-	case r.gfd.strategy == "mps", r.gfd.strategy == "" && r.gfd.mps, r.cloud.sharing == v1.SharingMPS:
+	case s.gfd.strategy == "mps", s.gfd.strategy == "" && s.gfd.mps, s.cloud.sharing == v1.SharingMPS:
 		return v1.SharingMPS
 	}
 	return v1.SharingTimeSlicing
@@ -92,15 +92,15 @@ func (r *reader) replicas(s *nvidiaSharing) {
 }
 
 // declaresReplicas reports whether GFD says that GPUs are shared through replicas.
-func (g *gfdFacts) declaresReplicas() bool {
+func (g *gfdLabels) declaresReplicas() bool {
 	return g.product.shared || (g.strategy == "time-slicing" || g.strategy == "mps") && g.replicated() > 1
 }
 
 // allBehindShared reports whether the shared units account for all GPUs by themselves, so that whole units beside them are
 // left over or count the same GPUs.
-func (r *reader) allBehindShared() bool {
-	g := &r.gfd
-	shared := r.capacityOf(v1.VendorNVIDIA, UnitShared)
+func (s *collected) allBehindShared() bool {
+	g := &s.gfd
+	shared := s.capacityOf(v1.VendorNVIDIA, UnitShared)
 	return g.count != nil && g.replicas != nil && shared > 0 && shared == *g.count**g.replicas
 }
 

@@ -10,8 +10,8 @@ import (
 // annotations and from the cloud's labels: a unit of the plain name is a device, a unit of the shared name is a share.
 
 // decideOthers decides about the devices of a maker that only resources, annotations and clouds speak for.
-func (r *reader) decideOthers(vendor v1.Vendor) claim {
-	c := claim{sharing: v1.SharingNone}
+func (r *reader) decideOthers(vendor v1.Vendor) decision {
+	c := decision{sharing: v1.SharingNone}
 	slots := r.live(vendor, UnitSlot)
 	listed := r.hami.others[vendor]
 	if len(slots) > 0 || listed > 0 {

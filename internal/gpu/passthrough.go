@@ -14,8 +14,8 @@ import (
 //   - vGPU: one resource for each type; a unit is a vGPU, and no label says on how many cards.
 
 // machineGroups has a row for each model that virtual machines can get now.
-func (r *reader) machineGroups() claim {
-	c := claim{sharing: v1.SharingNone}
+func (r *reader) machineGroups() decision {
+	c := decision{sharing: v1.SharingNone}
 	for _, u := range r.live(v1.VendorNVIDIA, UnitPassthrough, UnitFree) {
 		r.use(KindResource, u.name, fieldCount)
 		r.use(KindResource, u.name, fieldProduct)

@@ -35,7 +35,7 @@ var featureLabels = map[string]v1.Vendor{
 
 // onBus reports whether labels of node feature discovery name a GPU. It looks at no other labels.
 func onBus(labels *labelset.Set) bool {
-	r := &reader{facts: &Facts{labels: labels}, strength: map[v1.Vendor]strength{}}
+	r := newReader(input{facts: &Facts{labels: labels}})
 	r.collectPCI()
 	return len(r.strength) > 0
 }

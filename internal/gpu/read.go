@@ -7,6 +7,35 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
+// reader reads one Node.
+type reader struct {
+	input
+	findings
+	collected
+	vendorStrength
+
+	mode v1.WorkloadMode // what the GPUs are prepared for, decided before everything else
+}
+
+// input is what is read.
+type input struct {
+	facts   *Facts
+	devices *Devices
+	opts    Options
+}
+
+// collected is what each kind of source says. It is complete once all collectors have run.
+type collected struct {
+	resources []resourceUnits
+	drivers   []driverFacts
+	gfd       gfdLabels
+	operator  operatorLabels
+	hami      hamiAnnotations
+	amd       amdLabels
+	intel     intelLabels
+	cloud     cloudLabels
+}
+
 // strength is how much the evidence of a vendor is worth, from nothing to most.
 type strength int
 
@@ -19,27 +48,21 @@ const (
 	counted             // units or devices can be counted now
 )
 
-// reader is what one Node says, while it is being read.
-type reader struct {
-	ledger
-	facts    *Facts
-	opts     Options
-	devices  *Devices
-	strength map[v1.Vendor]strength
+// vendorStrength is how much the evidence of each vendor is worth. A vendor without evidence has no entry.
+type vendorStrength struct{ strength map[v1.Vendor]strength }
 
-	resources []resourceUnits
-	drivers   []driverFacts
-	gfd       gfdFacts
-	operator  operatorFacts
-	hami      hamiFacts
-	amd       amdFacts
-	intel     intelFacts
-	cloud     cloudFacts
+// mark raises what the evidence of a vendor is worth.
+func (v vendorStrength) mark(vendor v1.Vendor, s strength) {
+	if s > v.strength[vendor] {
+		v.strength[vendor] = s
+	}
+}
 
-	// mode is what the GPUs are prepared for, decided before everything else.
-	mode v1.WorkloadMode
-	// details are sentences that explain a warning on a ready node.
-	details []string
+// vendors returns the vendors that have evidence, sorted.
+func (v vendorStrength) vendors() []v1.Vendor { return slices.Sorted(maps.Keys(v.strength)) }
+
+func newReader(in input) *reader {
+	return &reader{input: in, vendorStrength: vendorStrength{map[v1.Vendor]strength{}}}
 }
 
 // collectors gather the evidence. None depends on another.
@@ -63,7 +86,7 @@ func Read(facts *Facts, devices *Devices, opts Options) (Reading, bool) {
 	if facts == nil {
 		return Reading{}, false
 	}
-	r := &reader{facts: facts, devices: devices, opts: opts, strength: map[v1.Vendor]strength{}}
+	r := newReader(input{facts, devices, opts})
 	r.entries = make([]Evidence, 0, min(facts.labels.Len()+8, 64))
 	for _, collect := range collectors {
 		collect(r)
@@ -75,13 +98,6 @@ func Read(facts *Facts, devices *Devices, opts Options) (Reading, bool) {
 	}
 	row := r.decide()
 	return Reading{Row: row, Evidence: r.sorted()}, true
-}
-
-// mark raises what the evidence of a vendor is worth.
-func (r *reader) mark(vendor v1.Vendor, s strength) {
-	if s > r.strength[vendor] {
-		r.strength[vendor] = s
-	}
 }
 
 // label reads a label that has a value, and records it. An empty value is no evidence of anything.
@@ -129,6 +145,3 @@ func (r *reader) choice(key, says string, values ...string) string {
 	r.invalid(key, v)
 	return ""
 }
-
-// vendors returns the vendors that have evidence, sorted.
-func (r *reader) vendors() []v1.Vendor { return slices.Sorted(maps.Keys(r.strength)) }

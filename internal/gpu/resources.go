@@ -34,7 +34,7 @@ func (r *reader) collectResources() {
 		}
 	}
 	slices.SortFunc(r.resources, func(a, b resourceUnits) int { return cmp.Compare(a.name, b.name) })
-	r.settleResources()
+	r.dropNonDevices()
 }
 
 func (r *reader) addResource(name string) {
@@ -66,8 +66,8 @@ func (r *reader) unitsOf(name string) (capacity, allocatable int64) {
 	return capacity, min(allocatable, capacity)
 }
 
-// settleResources drops the names that turn out to be no devices of this node, and records the others.
-func (r *reader) settleResources() {
+// dropNonDevices drops the names that turn out to be no devices of this node, and records the others.
+func (r *reader) dropNonDevices() {
 	passthrough := r.passesThrough()
 	devices := slices.ContainsFunc(r.resources, func(u resourceUnits) bool {
 		return u.capacity > 0 && u.Kind != UnitQuantity && u.Kind != UnitFree
@@ -100,9 +100,9 @@ func (r *reader) passesThrough() bool {
 }
 
 // capacityOf adds up the capacity of a vendor's resources of some kinds.
-func (r *reader) capacityOf(vendor v1.Vendor, kinds ...UnitKind) int64 {
+func (s *collected) capacityOf(vendor v1.Vendor, kinds ...UnitKind) int64 {
 	var sum int64
-	for _, u := range r.resources {
+	for _, u := range s.resources {
 		if u.Vendor == vendor && slices.Contains(kinds, u.Kind) {
 			sum += u.capacity
 		}
@@ -111,9 +111,9 @@ func (r *reader) capacityOf(vendor v1.Vendor, kinds ...UnitKind) int64 {
 }
 
 // live returns a vendor's resources of some kinds that have units.
-func (r *reader) live(vendor v1.Vendor, kinds ...UnitKind) []resourceUnits {
+func (s *collected) live(vendor v1.Vendor, kinds ...UnitKind) []resourceUnits {
 	var out []resourceUnits
-	for _, u := range r.resources {
+	for _, u := range s.resources {
 		if u.Vendor == vendor && u.capacity > 0 && slices.Contains(kinds, u.Kind) {
 			out = append(out, u)
 		}

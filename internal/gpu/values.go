@@ -32,22 +32,15 @@ func parseCount(s string, limit int64) (int64, bool) {
 	return int64(n), true
 }
 
-// unitsIn returns a quantity in whole units. It is -1 for every quantity below 0, and maxUnits+1 for every quantity above
-// maxUnits.
-func unitsIn(q resource.Quantity) int64 {
+// units reads a quantity as whole units from 0 to maxUnits. ok is false when the quantity is outside and was bounded.
+func units(q resource.Quantity) (n int64, ok bool) {
 	switch sign := q.Sign(); {
 	case sign <= 0:
-		return int64(sign)
+		return 0, sign == 0
 	case astronomic(q) || q.CmpInt64(maxUnits) > 0:
-		return maxUnits + 1
+		return maxUnits, false
 	}
-	return q.Value()
-}
-
-// believed bounds units to what is believed, from 0 to maxUnits. It returns false if they were outside.
-func believed(units int64) (n int64, ok bool) {
-	n = min(max(units, 0), maxUnits)
-	return n, n == units
+	return q.Value(), true
 }
 
 // MaxUnits is the greatest number of units of one resource that is believed.
@@ -55,7 +48,7 @@ const MaxUnits = maxUnits
 
 // Units returns a quantity as whole units, from 0 to MaxUnits.
 func Units(q resource.Quantity) int64 {
-	n, _ := believed(unitsIn(q))
+	n, _ := units(q)
 	return n
 }
 

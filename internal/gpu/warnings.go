@@ -63,20 +63,20 @@ func (r *reader) warnUnhealthy(row *v1.GpuNode) {
 	for _, u := range row.Resources {
 		if u.Allocatable < u.Capacity {
 			r.warn(v1.WarningSomeGpusUnhealthy)
-			r.details = append(r.details, fmt.Sprintf("%s: %d of %d units allocatable", u.Name, u.Allocatable, u.Capacity))
+			r.explain(fmt.Sprintf("%s: %d of %d units allocatable", u.Name, u.Allocatable, u.Capacity))
 		}
 	}
 	for _, vendor := range r.vendors() {
 		if r.idle(vendor) {
 			r.warn(v1.WarningSomeGpusUnhealthy)
-			r.details = append(r.details, "no unit of the "+string(vendor)+" GPUs is allocatable")
+			r.explain("no unit of the " + string(vendor) + " GPUs is allocatable")
 		}
 	}
-	r.details = append(r.details, r.blockedDevices()...)
+	r.explain(r.blockedDevices()...)
 	if n := r.hami.unhealthy(); n > 0 {
 		r.warn(v1.WarningSomeGpusUnhealthy)
 		r.use(KindAnnotation, r.hami.key, fieldWarnings)
-		r.details = append(r.details, "HAMi reports "+plural(n, "unhealthy GPU"))
+		r.explain("HAMi reports " + plural(n, "unhealthy GPU"))
 	}
 }
 
@@ -92,13 +92,13 @@ func (r *reader) idle(vendor v1.Vendor) bool {
 }
 
 // serves reports whether any unit of a vendor is allocatable.
-func (r *reader) serves(vendor v1.Vendor) bool {
-	for _, u := range r.resources {
+func (s *collected) serves(vendor v1.Vendor) bool {
+	for _, u := range s.resources {
 		if u.Vendor == vendor && u.allocatable > 0 {
 			return true
 		}
 	}
-	for _, d := range r.drivers {
+	for _, d := range s.drivers {
 		if d.vendor == vendor && (!d.complete() || d.allocatable > 0) {
 			return true
 		}
@@ -111,13 +111,13 @@ func (r *reader) warnMissing(row *v1.GpuNode) {
 	for _, c := range r.faults(faultMissing) {
 		r.warn(v1.WarningGpuMissing)
 		r.seeCondition(c, "GPUs are gone", fieldWarnings)
-		r.details = append(r.details, describeFault(c))
+		r.explain(describeFault(c))
 	}
 	expected := r.number(labelExpected, 1, maxGPUs, "learned number of GPUs of this kind of machine")
 	if expected != nil && row.GpuCount != nil && int64(*row.GpuCount) < *expected {
 		r.warn(v1.WarningGpuMissing)
 		r.use(KindLabel, labelExpected, fieldWarnings)
-		r.details = append(r.details, fmt.Sprintf("%d of %d expected GPUs found", *row.GpuCount, *expected))
+		r.explain(fmt.Sprintf("%d of %d expected GPUs found", *row.GpuCount, *expected))
 	}
 	r.warnMachine(row)
 }
@@ -140,7 +140,7 @@ func (r *reader) warnMachine(row *v1.GpuNode) {
 	if found > 0 && found < *r.cloud.count {
 		r.warn(v1.WarningGpuMissing)
 		r.use(KindLabel, r.cloud.countKey, fieldWarnings)
-		r.details = append(r.details, fmt.Sprintf("%d of %d GPUs of the machine type found", found, *r.cloud.count))
+		r.explain(fmt.Sprintf("%d of %d GPUs of the machine type found", found, *r.cloud.count))
 	}
 }
 
@@ -221,15 +221,15 @@ func (r *reader) warnOverlap() {
 	}
 }
 
-func (r *reader) overlaps(vendor v1.Vendor) bool {
+func (s *collected) overlaps(vendor v1.Vendor) bool {
 	for _, pair := range overlapping {
-		if len(r.live(vendor, pair[0])) > 0 && len(r.live(vendor, pair[1])) > 0 {
+		if len(s.live(vendor, pair[0])) > 0 && len(s.live(vendor, pair[1])) > 0 {
 			return true
 		}
 	}
-	if vendor == v1.VendorNVIDIA && len(r.live(vendor, UnitWhole)) > 0 && r.allBehindShared() {
+	if vendor == v1.VendorNVIDIA && len(s.live(vendor, UnitWhole)) > 0 && s.allBehindShared() {
 		return true
 	}
-	plugin := len(r.live(vendor, UnitWhole, UnitShared, UnitMIG, UnitMIGShared, UnitPartition)) > 0
-	return plugin && slices.ContainsFunc(r.drivers, func(d driverFacts) bool { return d.vendor == vendor && d.capacity > 0 })
+	plugin := len(s.live(vendor, UnitWhole, UnitShared, UnitMIG, UnitMIGShared, UnitPartition)) > 0
+	return plugin && slices.ContainsFunc(s.drivers, func(d driverFacts) bool { return d.vendor == vendor && d.capacity > 0 })
 }
