@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/quantity"
 )
 
 // Changed reports whether an update of a Node can change its row. Heartbeats, gfd.timestamp and everything else that Read
@@ -41,8 +43,8 @@ func sameQuantities(a, b corev1.ResourceList) bool {
 			return false
 		}
 		// Read looks at whole units, and so does this; comparing quantities themselves can take long.
-		m, mok := units(q)
-		n, nok := units(other)
+		m, mok := quantity.Units(q)
+		n, nok := quantity.Units(other)
 		if m != n || mok != nok {
 			return false
 		}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/quantity"
 )
 
 // Names of attributes. A driver publishes its own under a bare name; other publishers qualify it with the driver's domain.
@@ -34,7 +36,7 @@ func readDevice(driver string, d *resourcev1.Device) Device {
 	for _, name := range capacityBytes {
 		for _, key := range []string{name, driver + "/" + name} {
 			if c, ok := d.Capacity[resourcev1.QualifiedName(key)]; ok && out.MemoryMiB == nil {
-				out.MemoryMiB = quantityMiB(c.Value)
+				out.MemoryMiB = quantity.MiB(c.Value)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/quantity"
 )
 
 // Extended resources are written by the kubelet from what device plugins register. They need a driver and a plugin.
@@ -65,8 +66,8 @@ func (r *reader) unitsOf(name corev1.ResourceName) (capacity, allocatable int64)
 	if !hasCapacity && hasAllocatable {
 		c = a
 	}
-	capacity, ok := units(c)
-	allocatable, aok := units(a)
+	capacity, ok := quantity.Units(c)
+	allocatable, aok := quantity.Units(a)
 	if !ok || !aok {
 		r.warn(v1.WarningInvalidLabel)
 	}

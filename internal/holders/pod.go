@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/quantity"
 )
 
 // Unit is a number of units of one GPU resource, as the scheduler counts them.
@@ -35,9 +35,6 @@ type Holding struct {
 func (h Holding) Equal(o Holding) bool {
 	return h.Node == o.Node && h.Namespace == o.Namespace && slices.Equal(h.Units, o.Units) && slices.Equal(h.Claims, o.Claims)
 }
-
-// maxUnits bounds what one pod is believed to hold, so that sums over a fleet stay inside int64.
-const maxUnits = int64(1) << 40
 
 // OfPod says what a pod holds. It returns false for a pod that holds nothing: one that is not bound to a Node or has ended,
 // and one that asks neither for GPU units nor for ResourceClaims. That costs no allocation, since nearly all pods are such.
@@ -116,7 +113,7 @@ func request(spec *corev1.PodSpec, name corev1.ResourceName) int64 {
 		}
 		starting = max(starting, sidecars+n)
 	}
-	return min(max(apps+sidecars, starting), maxUnits)
+	return min(max(apps+sidecars, starting), quantity.MaxUnits)
 }
 
 // ofContainer is a container's request. The API server copies a limit to a missing request; a file may come before that.
@@ -125,22 +122,8 @@ func ofContainer(c *corev1.Container, name corev1.ResourceName) int64 {
 	if !ok {
 		q = c.Resources.Limits[name]
 	}
-	return wholeUnits(q)
-}
-
-// wholeUnits reads a quantity as units, of which the API server accepts only whole ones.
-func wholeUnits(q resource.Quantity) int64 {
-	if n, ok := q.AsInt64(); ok {
-		return min(max(n, 0), maxUnits)
-	}
-	switch {
-	case q.Sign() <= 0:
-		return 0
-	case q.AsDec().Scale() < -18, q.CmpInt64(maxUnits) > 0: // comparing 1e9999999 would write out all its digits
-		return maxUnits
-	default:
-		return q.Value()
-	}
+	n, _ := quantity.Units(q) // the API server accepts only whole units, and none below 0
+	return n
 }
 
 // claimNames are the ResourceClaims that the pod uses: by name, made from a template, or made for extended resources.
