@@ -18,15 +18,17 @@ const (
 	deviceVFIO                    // a GPU as virtual machines get it; the same card may be published as a GPU too
 )
 
-// draDrivers are the drivers of GPUs, with their words for kinds of devices. A driver without words publishes GPUs only.
-var draDrivers = map[string]struct {
+// draDriver is a driver of GPUs, with its words for kinds of devices. A driver without words publishes GPUs only.
+type draDriver struct {
 	vendor v1.Vendor
 	kinds  map[string]deviceKind
-}{
-	"gpu.nvidia.com":  {v1.VendorNVIDIA, map[string]deviceKind{"": deviceGPU, "gpu": deviceGPU, "mig": devicePart, "vfio": deviceVFIO}},
-	"gpu.amd.com":     {v1.VendorAMD, map[string]deviceKind{"": deviceGPU, "amdgpu": deviceGPU, "gpu": deviceGPU, "amdgpu-partition": devicePart}},
-	"gpu.intel.com":   {v1.VendorIntel, map[string]deviceKind{"": deviceGPU, "gpu": deviceGPU, "vf": deviceVF}},
-	"gaudi.intel.com": {v1.VendorHabana, nil},
+}
+
+// draDrivers are the known drivers of GPUs, by name.
+var draDrivers = map[string]draDriver{
+	"gpu.nvidia.com": {v1.VendorNVIDIA, map[string]deviceKind{"": deviceGPU, "gpu": deviceGPU, "mig": devicePart, "vfio": deviceVFIO}},
+	"gpu.amd.com":    {v1.VendorAMD, map[string]deviceKind{"": deviceGPU, "amdgpu": deviceGPU, "gpu": deviceGPU, "amdgpu-partition": devicePart}},
+	"gpu.intel.com":  {v1.VendorIntel, map[string]deviceKind{"": deviceGPU, "gpu": deviceGPU, "vf": deviceVF}},
 }
 
 // DriverVendor says whose GPUs a DRA driver publishes. It returns false for a driver that publishes none. Besides the known

@@ -53,11 +53,11 @@ type ResourceClass struct {
 }
 
 // resourceNames are the names that need no grammar. Vendors without a constant of their own are v1.VendorUnknown.
+// A vendor with a file of its own adds its names there, see addVendor.
 var resourceNames = map[string]ResourceClass{
 	"amd.com/gpu":        {Vendor: v1.VendorAMD, Kind: UnitWhole},
 	"gpu.intel.com/i915": {Vendor: v1.VendorIntel, Kind: UnitWhole},
 	"gpu.intel.com/xe":   {Vendor: v1.VendorIntel, Kind: UnitWhole},
-	"habana.ai/gaudi":    {Vendor: v1.VendorHabana, Kind: UnitWhole},
 
 	// Plugins that divide NVIDIA GPUs in their own ways.
 	"k8s.amazonaws.com/vgpu":            {Vendor: v1.VendorNVIDIA, Kind: UnitSlot, sharing: v1.SharingMPS},

@@ -22,7 +22,7 @@ const (
 
 // pciVendors are the makers by PCI vendor ID.
 var pciVendors = map[string]v1.Vendor{
-	"10de": v1.VendorNVIDIA, "1002": v1.VendorAMD, "8086": v1.VendorIntel, "1da3": v1.VendorHabana,
+	"10de": v1.VendorNVIDIA, "1002": v1.VendorAMD, "8086": v1.VendorIntel,
 }
 
 // featureLabels are labels of NFD rules that name a maker's GPUs by their device IDs.
