@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
@@ -132,7 +133,7 @@ func (f *fleet) named(name string) (*corev1.Node, error) {
 
 // explain reads one Node as an inventory does.
 func (f *fleet) explain(node *corev1.Node) explanation {
-	devices := gpu.DevicesByNode(f.slices)
+	devices := dra.DevicesByNode(f.slices)
 	reading, ok := gpu.Read(gpu.Input{Node: node, Devices: devices[node.Name]}, f.options)
 	e := explanation{Evidence: slices.Concat([]gpu.Evidence{}, reading.Evidence)}
 	if ok {

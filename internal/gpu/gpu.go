@@ -4,14 +4,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // Input is what Read looks at: one Node and what DRA drivers published for it. Read never changes it.
 type Input struct {
 	// Node is the Node to read.
 	Node *corev1.Node
-	// Devices are the DRA devices of the Node, as DevicesByNode returns them. Nil: none published, or not known.
-	Devices *Devices
+	// Devices are the DRA devices of the Node, as dra.DevicesByNode returns them. Nil: none published, or not known.
+	Devices *dra.Devices
 }
 
 // Options change what counts as a GPU.

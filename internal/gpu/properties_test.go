@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // reasons are all reasons that a row can have.
@@ -156,14 +157,14 @@ func TestMapOrderChangesNothing(t *testing.T) {
 
 func TestSliceOrderChangesNothing(t *testing.T) {
 	for _, c := range loadCorpus(t) {
-		want := DevicesByNode(c.slices)
+		want := dra.DevicesByNode(c.slices)
 		reversed := slices.Clone(c.slices)
 		slices.Reverse(reversed)
 		for i := range reversed {
 			reversed[i] = *reversed[i].DeepCopy()
 			slices.Reverse(reversed[i].Spec.Devices)
 		}
-		if diff := cmp.Diff(want, DevicesByNode(reversed)); diff != "" {
+		if diff := cmp.Diff(want, dra.DevicesByNode(reversed)); diff != "" {
 			t.Errorf("%s (-forward +backward):\n%s", c.name, diff)
 		}
 	}
@@ -257,7 +258,7 @@ func TestReduceKeepsIdentityAndLabels(t *testing.T) {
 func TestReadLeavesItsInputAlone(t *testing.T) {
 	for _, c := range loadCorpus(t) {
 		in := c.input()
-		node, devices := in.Node.DeepCopy(), DevicesByNode(c.slices)[c.node.Name]
+		node, devices := in.Node.DeepCopy(), dra.DevicesByNode(c.slices)[c.node.Name]
 		Read(in, Options{})
 		if diff := cmp.Diff(node, in.Node); diff != "" {
 			t.Errorf("%s: Read() changed the Node (-before +after):\n%s", c.name, diff)

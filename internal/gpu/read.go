@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // strength is how much the evidence of a vendor is worth, from nothing to most.
@@ -27,11 +28,11 @@ type reader struct {
 	ledger
 	node     *corev1.Node
 	opts     Options
-	devices  *Devices
+	devices  *dra.Devices
 	strength map[v1.Vendor]strength
 
 	resources []resourceUnits
-	drivers   []driverFacts
+	drivers   []gpuDriver
 	gfd       gfdFacts
 	operator  operatorFacts
 	hami      hamiFacts

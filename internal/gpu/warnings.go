@@ -231,5 +231,5 @@ func (r *reader) overlaps(vendor v1.Vendor) bool {
 		return true
 	}
 	plugin := len(r.live(vendor, UnitWhole, UnitShared, UnitMIG, UnitMIGShared, UnitPartition)) > 0
-	return plugin && slices.ContainsFunc(r.drivers, func(d driverFacts) bool { return d.vendor == vendor && d.capacity > 0 })
+	return plugin && slices.ContainsFunc(r.drivers, func(d gpuDriver) bool { return d.vendor == vendor && d.capacity > 0 })
 }

@@ -12,7 +12,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // settle is how long changes of slices are gathered: a driver replaces the slices of a pool one by one, and every step
@@ -141,14 +141,14 @@ func (d *draFeed) publishNow() {
 }
 
 // devices are the devices of every node, with the taints of rules beside those of the slices.
-func (d *draFeed) devices() map[string]*gpu.Devices {
+func (d *draFeed) devices() map[string]*dra.Devices {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := make([]resourcev1.ResourceSlice, 0, len(d.slices))
 	for _, s := range d.slices {
 		all = append(all, *s)
 	}
-	devices := gpu.DevicesByNode(all)
+	devices := dra.DevicesByNode(all)
 	if len(d.rules) == 0 {
 		return devices
 	}
@@ -169,10 +169,10 @@ func (d *draFeed) devices() map[string]*gpu.Devices {
 type taintRule struct {
 	name                 string
 	driver, pool, device *string // nil: any
-	taint                gpu.DeviceTaint
+	taint                dra.DeviceTaint
 }
 
-func (r *taintRule) apply(p *gpu.Pool, d *gpu.Device) {
+func (r *taintRule) apply(p *dra.Pool, d *dra.Device) {
 	matches := func(want *string, is string) bool { return want == nil || *want == is }
 	if matches(r.driver, p.Driver) && matches(r.pool, p.Name) && matches(r.device, d.Name) {
 		d.Taints = append(d.Taints, r.taint)

@@ -16,7 +16,7 @@ import (
 	resourcev1beta2client "k8s.io/client-go/kubernetes/typed/resource/v1beta2"
 	"k8s.io/client-go/rest"
 
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
 
@@ -47,9 +47,9 @@ func (d *draFeed) sliceKind(c draClients) *draKind {
 			{"v1", watching(plural, &resourcev1.ResourceSlice{}, c.v1.ResourceSlices().List, c.v1.ResourceSlices().Watch, put,
 				func(s *resourcev1.ResourceSlice) *resourcev1.ResourceSlice { return slim(*s) })},
 			{"v1beta2", watching(plural, &resourcev1beta2.ResourceSlice{}, c.v1beta2.ResourceSlices().List, c.v1beta2.ResourceSlices().Watch, put,
-				func(s *resourcev1beta2.ResourceSlice) *resourcev1.ResourceSlice { return slim(gpu.FromV1beta2(s)) })},
+				func(s *resourcev1beta2.ResourceSlice) *resourcev1.ResourceSlice { return slim(dra.FromV1beta2(s)) })},
 			{"v1beta1", watching(plural, &resourcev1beta1.ResourceSlice{}, c.v1beta1.ResourceSlices().List, c.v1beta1.ResourceSlices().Watch, put,
-				func(s *resourcev1beta1.ResourceSlice) *resourcev1.ResourceSlice { return slim(gpu.FromV1beta1(s)) })},
+				func(s *resourcev1beta1.ResourceSlice) *resourcev1.ResourceSlice { return slim(dra.FromV1beta1(s)) })},
 		},
 	}
 }
@@ -85,15 +85,15 @@ func (d *draFeed) ruleKind(c draClients) *draKind {
 type ruleSelector resourcev1.DeviceTaintSelector
 
 // ruleOf makes a rule; nil: it selects no device.
-func ruleOf(name string, s *ruleSelector, taint gpu.DeviceTaint) *taintRule {
+func ruleOf(name string, s *ruleSelector, taint dra.DeviceTaint) *taintRule {
 	if s == nil {
 		return nil
 	}
 	return &taintRule{name, s.Driver, s.Pool, s.Device, taint}
 }
 
-func deviceTaint(key, value, effect string) gpu.DeviceTaint {
-	return gpu.DeviceTaint{Key: key, Value: value, Effect: effect}
+func deviceTaint(key, value, effect string) dra.DeviceTaint {
+	return dra.DeviceTaint{Key: key, Value: value, Effect: effect}
 }
 
 // claimKind reads the ResourceClaims that hold devices.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
@@ -23,7 +24,7 @@ type Fleet struct {
 
 	mu      sync.RWMutex
 	nodes   map[string]*node
-	devices map[string]*gpu.Devices
+	devices map[string]*dra.Devices
 	listen  []func(Change)
 	memory  inventory.Memory
 	now     func() time.Time
@@ -160,7 +161,7 @@ func (f *Fleet) replaceNodes(list []*evidence) {
 }
 
 // setDevices takes the DRA devices of all Nodes; nil: none published, or not known.
-func (f *Fleet) setDevices(devices map[string]*gpu.Devices) {
+func (f *Fleet) setDevices(devices map[string]*dra.Devices) {
 	f.mu.Lock()
 	old := f.devices
 	f.devices = devices
@@ -181,7 +182,7 @@ func (f *Fleet) setDevices(devices map[string]*gpu.Devices) {
 }
 
 // tallyDevices tells the tally which devices are where. The lock must be held.
-func (f *Fleet) tallyDevices(old map[string]*gpu.Devices) {
+func (f *Fleet) tallyDevices(old map[string]*dra.Devices) {
 	for name := range old {
 		if f.devices[name] == nil {
 			f.tally.SetDevices(name, nil)

@@ -1,4 +1,4 @@
-package gpu
+package dra
 
 import (
 	"strconv"
@@ -18,7 +18,7 @@ var (
 	capacityBytes = []string{"memory", "addressableMemory"}
 )
 
-// readDevice takes from a device what an inventory needs.
+// readDevice returns what an inventory needs of a device.
 func readDevice(driver string, d *resourcev1.Device) Device {
 	text := func(names ...string) string { return attribute(driver, d, names) }
 	out := Device{
@@ -46,7 +46,7 @@ func readDevice(driver string, d *resourcev1.Device) Device {
 	return out
 }
 
-// attribute finds the first of some attributes that a device has, as text.
+// attribute returns the first of some attributes that a device has, as text.
 func attribute(driver string, d *resourcev1.Device, names []string) string {
 	for _, name := range names {
 		for _, key := range []string{name, driver + "/" + name} {
@@ -74,7 +74,7 @@ func attributeText(a resourcev1.DeviceAttribute) string {
 	return ""
 }
 
-// health reads what drivers say of a device's health. Nil: nothing, or in words that are not known.
+// health returns what a driver says of a device's health. Nil: nothing, or an unknown word.
 func health(s string) *bool {
 	switch s {
 	case "true", "Healthy", "healthy", "OK":
@@ -83,17 +83,4 @@ func health(s string) *bool {
 		return new(false)
 	}
 	return nil
-}
-
-// blocked reports whether no new claim can get the device.
-func (d Device) blocked() bool {
-	if d.Healthy != nil && !*d.Healthy {
-		return true
-	}
-	for _, t := range d.Taints {
-		if t.Effect == string(resourcev1.DeviceTaintEffectNoSchedule) || t.Effect == string(resourcev1.DeviceTaintEffectNoExecute) {
-			return true
-		}
-	}
-	return false
 }
