@@ -30,13 +30,13 @@ type draFeed struct {
 
 	mu     sync.Mutex
 	slices map[string]*resourcev1.ResourceSlice
-	rules  map[string]*taintRule
+	rules  map[string]*dra.TaintRule
 }
 
 // +kubebuilder:rbac:groups=resource.k8s.io,resources=resourceslices;resourceclaims;devicetaintrules,verbs=list;watch
 
 func newDRAFeed(cfg *rest.Config, fleet *Fleet, log logr.Logger) (*draFeed, error) {
-	d := &draFeed{fleet: fleet, dirty: make(chan struct{}, 1), slices: map[string]*resourcev1.ResourceSlice{}, rules: map[string]*taintRule{}}
+	d := &draFeed{fleet: fleet, dirty: make(chan struct{}, 1), slices: map[string]*resourcev1.ResourceSlice{}, rules: map[string]*dra.TaintRule{}}
 	clients, err := newDRAClients(cfg)
 	if err != nil {
 		return nil, err
@@ -83,9 +83,9 @@ func (d *draFeed) replaceSlices(list []*resourcev1.ResourceSlice) {
 	d.publishNow() // a list is a settled state, and others wait for it
 }
 
-func (d *draFeed) setRule(r *taintRule) {
+func (d *draFeed) setRule(r *dra.TaintRule) {
 	d.mu.Lock()
-	d.rules[r.name] = r
+	d.rules[r.Name] = r
 	d.mu.Unlock()
 	d.touch()
 }
@@ -100,11 +100,11 @@ func (d *draFeed) removeRule(name string) {
 	}
 }
 
-func (d *draFeed) replaceRules(list []*taintRule) {
+func (d *draFeed) replaceRules(list []*dra.TaintRule) {
 	d.mu.Lock()
-	d.rules = make(map[string]*taintRule, len(list))
+	d.rules = make(map[string]*dra.TaintRule, len(list))
 	for _, r := range list {
-		d.rules[r.name] = r
+		d.rules[r.Name] = r
 	}
 	d.mu.Unlock()
 	d.publishNow()
@@ -149,32 +149,6 @@ func (d *draFeed) devices() map[string]*dra.Devices {
 		all = append(all, *s)
 	}
 	devices := dra.DevicesByNode(all)
-	if len(d.rules) == 0 {
-		return devices
-	}
-	rules := slices.Sorted(maps.Keys(d.rules))
-	for _, node := range devices {
-		for p := range node.Pools {
-			for i := range node.Pools[p].Devices {
-				for _, name := range rules {
-					d.rules[name].apply(&node.Pools[p], &node.Pools[p].Devices[i])
-				}
-			}
-		}
-	}
+	dra.AddTaints(devices, slices.Collect(maps.Values(d.rules)))
 	return devices
-}
-
-// taintRule is a DeviceTaintRule: its taint lives in the rule, and drivers never see it.
-type taintRule struct {
-	name                 string
-	driver, pool, device *string // nil: any
-	taint                dra.DeviceTaint
-}
-
-func (r *taintRule) apply(p *dra.Pool, d *dra.Device) {
-	matches := func(want *string, is string) bool { return want == nil || *want == is }
-	if matches(r.driver, p.Driver) && matches(r.pool, p.Name) && matches(r.device, d.Name) {
-		d.Taints = append(d.Taints, r.taint)
-	}
 }

@@ -63,17 +63,17 @@ func slim(s resourcev1.ResourceSlice) *resourcev1.ResourceSlice {
 // ruleKind reads DeviceTaintRules, in their beta and final versions.
 func (d *draFeed) ruleKind(c draClients) *draKind {
 	const plural = "DeviceTaintRules"
-	put := target[taintRule]{d.setRule, d.removeRule, d.replaceRules, d.fleet.announce}
+	put := target[dra.TaintRule]{d.setRule, d.removeRule, d.replaceRules, d.fleet.announce}
 	return &draKind{
 		plural: plural, resource: "devicetaintrules", clear: func() { d.replaceRules(nil) },
 		versions: []draVersion{
 			{"v1", watching(plural, &resourcev1.DeviceTaintRule{}, c.v1.DeviceTaintRules().List, c.v1.DeviceTaintRules().Watch, put,
-				func(r *resourcev1.DeviceTaintRule) *taintRule {
+				func(r *resourcev1.DeviceTaintRule) *dra.TaintRule {
 					t := r.Spec.Taint
 					return ruleOf(r.Name, (*ruleSelector)(r.Spec.DeviceSelector), deviceTaint(t.Key, t.Value, string(t.Effect)))
 				})},
 			{"v1beta2", watching(plural, &resourcev1beta2.DeviceTaintRule{}, c.v1beta2.DeviceTaintRules().List, c.v1beta2.DeviceTaintRules().Watch, put,
-				func(r *resourcev1beta2.DeviceTaintRule) *taintRule {
+				func(r *resourcev1beta2.DeviceTaintRule) *dra.TaintRule {
 					t := r.Spec.Taint
 					return ruleOf(r.Name, (*ruleSelector)(r.Spec.DeviceSelector), deviceTaint(t.Key, t.Value, string(t.Effect)))
 				})},
@@ -85,11 +85,11 @@ func (d *draFeed) ruleKind(c draClients) *draKind {
 type ruleSelector resourcev1.DeviceTaintSelector
 
 // ruleOf makes a rule; nil: it selects no device.
-func ruleOf(name string, s *ruleSelector, taint dra.DeviceTaint) *taintRule {
+func ruleOf(name string, s *ruleSelector, taint dra.DeviceTaint) *dra.TaintRule {
 	if s == nil {
 		return nil
 	}
-	return &taintRule{name, s.Driver, s.Pool, s.Device, taint}
+	return &dra.TaintRule{Name: name, Driver: s.Driver, Pool: s.Pool, Device: s.Device, Taint: taint}
 }
 
 func deviceTaint(key, value, effect string) dra.DeviceTaint {
