@@ -13,7 +13,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/cli/manifest"
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
 
@@ -101,8 +101,8 @@ var kinds = map[string]func(*fileScan, manifest.Object) error{
 	"v1 Node":                               readNode,
 	kindPod:                                 readPod,
 	"resource.k8s.io/v1 ResourceSlice":      sliceFrom(func(in *resourcev1.ResourceSlice) resourcev1.ResourceSlice { return *in }),
-	"resource.k8s.io/v1beta2 ResourceSlice": sliceFrom(gpu.FromV1beta2),
-	"resource.k8s.io/v1beta1 ResourceSlice": sliceFrom(gpu.FromV1beta1),
+	"resource.k8s.io/v1beta2 ResourceSlice": sliceFrom(dra.FromV1beta2),
+	"resource.k8s.io/v1beta1 ResourceSlice": sliceFrom(dra.FromV1beta1),
 	"resource.k8s.io/v1 ResourceClaim":      claimFrom(func(in *resourcev1.ResourceClaim) resourcev1.ResourceClaim { return *in }),
 	"resource.k8s.io/v1beta2 ResourceClaim": claimFrom(holders.FromV1beta2),
 	"resource.k8s.io/v1beta1 ResourceClaim": claimFrom(holders.FromV1beta1),

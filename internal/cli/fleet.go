@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
@@ -50,7 +51,7 @@ func (f *fleet) addClaim(claim *resourcev1.ResourceClaim) bool {
 }
 
 // held adds up what pods and claims hold.
-func (f *fleet) held(devices map[string]*gpu.Devices) holders.Held {
+func (f *fleet) held(devices map[string]*dra.Devices) holders.Held {
 	tally := holders.NewTally(f.options)
 	for node, d := range devices {
 		tally.SetDevices(node, d)
@@ -66,7 +67,7 @@ func (f *fleet) held(devices map[string]*gpu.Devices) holders.Held {
 
 // inventory is the GpuInventory that the operator would keep for this fleet, without what belongs to a write.
 func (f *fleet) inventory(note string) *v1.GpuInventory {
-	devices := gpu.DevicesByNode(f.slices)
+	devices := dra.DevicesByNode(f.slices)
 	var rows []v1.GpuNode
 	for _, node := range f.nodes {
 		if reading, ok := gpu.Read(node, devices[node.Name()], f.options); ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
@@ -131,7 +132,7 @@ func (f *fleet) named(name string) (*gpu.Facts, error) {
 
 // explain reads one Node as an inventory does.
 func (f *fleet) explain(node *gpu.Facts) explanation {
-	devices := gpu.DevicesByNode(f.slices)
+	devices := dra.DevicesByNode(f.slices)
 	reading, ok := gpu.Read(node, devices[node.Name()], f.options)
 	e := explanation{Evidence: slices.Concat([]gpu.Evidence{}, reading.Evidence)}
 	if ok {

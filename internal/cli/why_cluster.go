@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // explained adds one Node to the fleet and all ResourceSlices, since only all of them tell whether a pool is complete. When
@@ -61,8 +61,8 @@ func (c *cluster) node(ctx context.Context, name string, into *fleet) (bool, err
 // sliceVersions are the versions of ResourceSlice.
 var sliceVersions = []draVersion{
 	{"v1", draPage(func(f *fleet, in *resourcev1.ResourceSlice) { f.slices = append(f.slices, *in) })},
-	{"v1beta2", draPage(func(f *fleet, in *resourcev1beta2.ResourceSlice) { f.slices = append(f.slices, gpu.FromV1beta2(in)) })},
-	{"v1beta1", draPage(func(f *fleet, in *resourcev1beta1.ResourceSlice) { f.slices = append(f.slices, gpu.FromV1beta1(in)) })},
+	{"v1beta2", draPage(func(f *fleet, in *resourcev1beta2.ResourceSlice) { f.slices = append(f.slices, dra.FromV1beta2(in)) })},
+	{"v1beta1", draPage(func(f *fleet, in *resourcev1beta1.ResourceSlice) { f.slices = append(f.slices, dra.FromV1beta1(in)) })},
 }
 
 // published adds the ResourceSlices of the cluster to the fleet. The note says that they may not be listed.

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
@@ -130,7 +131,7 @@ func TestWhyPrintsWhatTheEngineRead(t *testing.T) {
 	}
 	corpus(t, func(t *testing.T, name string, f *fleet) {
 		for _, n := range f.nodes {
-			reading, ok := gpu.Read(n, gpu.DevicesByNode(f.slices)[n.Name()], gpu.Options{})
+			reading, ok := gpu.Read(n, dra.DevicesByNode(f.slices)[n.Name()], gpu.Options{})
 			want := printed{Evidence: append([]gpu.Evidence{}, reading.Evidence...)}
 			if ok {
 				want.Row = &reading.Row

@@ -9,7 +9,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // published is what DRA drivers publish, and the rules that taint it. The devices of one Node may depend on the slices of
@@ -19,7 +19,7 @@ type published struct {
 
 	mu     sync.Mutex
 	slices map[string]*resourcev1.ResourceSlice
-	rules  map[string]*TaintRule
+	rules  map[string]*dra.TaintRule
 }
 
 // Slices returns the keeper of ResourceSlices. Call UpdateDevices after their changes.
@@ -32,8 +32,8 @@ func (f *Fleet) Slices() Keeper[*resourcev1.ResourceSlice, resourcev1.ResourceSl
 }
 
 // TaintRules returns the keeper of DeviceTaintRules. Call UpdateDevices after their changes.
-func (f *Fleet) TaintRules() Keeper[*resourcev1.DeviceTaintRule, TaintRule] {
-	return keeperIn(&f.published.mu, &f.published.rules, taintRuleOf, func(r *TaintRule) string { return r.name })
+func (f *Fleet) TaintRules() Keeper[*resourcev1.DeviceTaintRule, dra.TaintRule] {
+	return keeperIn(&f.published.mu, &f.published.rules, taintRuleOf, func(r *dra.TaintRule) string { return r.Name })
 }
 
 // keeperIn returns a keeper that only stores, in a map under a lock.
@@ -72,31 +72,19 @@ func (f *Fleet) UpdateDevices() {
 }
 
 // devices returns the devices of every node, with the taints of rules beside those of the slices.
-func (p *published) devices() map[string]*gpu.Devices {
+func (p *published) devices() map[string]*dra.Devices {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := make([]resourcev1.ResourceSlice, 0, len(p.slices))
 	for _, s := range p.slices {
 		all = append(all, *s)
 	}
-	devices := gpu.DevicesByNode(all)
-	if len(p.rules) == 0 {
-		return devices
-	}
-	rules := slices.Sorted(maps.Keys(p.rules))
-	for _, node := range devices {
-		for i := range node.Pools {
-			for j := range node.Pools[i].Devices {
-				for _, name := range rules {
-					p.rules[name].apply(&node.Pools[i], &node.Pools[i].Devices[j])
-				}
-			}
-		}
-	}
+	devices := dra.DevicesByNode(all)
+	dra.AddTaints(devices, slices.Collect(maps.Values(p.rules)))
 	return devices
 }
 
-func (f *Fleet) setDevices(devices map[string]*gpu.Devices) {
+func (f *Fleet) setDevices(devices map[string]*dra.Devices) {
 	f.mu.Lock()
 	before := f.devices
 	f.devices = devices
@@ -117,7 +105,7 @@ func (f *Fleet) setDevices(devices map[string]*gpu.Devices) {
 }
 
 // setDevices tells the tally which devices are where.
-func (h *holdings) setDevices(before, after map[string]*gpu.Devices) {
+func (h *holdings) setDevices(before, after map[string]*dra.Devices) {
 	for name := range before {
 		if after[name] == nil {
 			h.tally.SetDevices(name, nil)
@@ -130,25 +118,14 @@ func (h *holdings) setDevices(before, after map[string]*gpu.Devices) {
 	}
 }
 
-// TaintRule is what is kept of a DeviceTaintRule. Its taint lives in the rule: drivers never see it.
-type TaintRule struct {
-	name                 string
-	driver, pool, device *string // nil: any
-	taint                gpu.DeviceTaint
-}
-
 // taintRuleOf reduces a rule; nil: it selects no device.
-func taintRuleOf(r *resourcev1.DeviceTaintRule) *TaintRule {
+func taintRuleOf(r *resourcev1.DeviceTaintRule) *dra.TaintRule {
 	s, t := r.Spec.DeviceSelector, r.Spec.Taint
 	if s == nil {
 		return nil
 	}
-	return &TaintRule{r.Name, s.Driver, s.Pool, s.Device, gpu.DeviceTaint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)}}
-}
-
-func (r *TaintRule) apply(p *gpu.Pool, d *gpu.Device) {
-	matches := func(want *string, is string) bool { return want == nil || *want == is }
-	if matches(r.driver, p.Driver) && matches(r.pool, p.Name) && matches(r.device, d.Name) {
-		d.Taints = append(d.Taints, r.taint)
+	return &dra.TaintRule{
+		Name: r.Name, Driver: s.Driver, Pool: s.Pool, Device: s.Device,
+		Taint: dra.DeviceTaint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
@@ -25,7 +26,7 @@ type Fleet struct {
 
 	mu        sync.RWMutex
 	nodes     map[string]*node
-	devices   map[string]*gpu.Devices
+	devices   map[string]*dra.Devices
 	memory    memory.Store
 	holdings  *holdings // nil: nobody wants to know who holds GPUs
 	listeners []func(Change)

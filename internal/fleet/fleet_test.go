@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
 )
@@ -170,9 +171,9 @@ func TestDevicesComeAndGo(t *testing.T) {
 	if rows := f.Rows(labels.Everything()); rows != nil {
 		t.Fatalf("a node without evidence has a row: %v", rows)
 	}
-	f.setDevices(map[string]*gpu.Devices{"a": {Pools: []gpu.Pool{{
+	f.setDevices(map[string]*dra.Devices{"a": {Pools: []dra.Pool{{
 		Driver: "gpu.nvidia.com", Name: "a", Slices: 1, WantSlices: 1,
-		Devices: []gpu.Device{{Name: "gpu-0", Type: "gpu", UUID: "GPU-0"}},
+		Devices: []dra.Device{{Name: "gpu-0", Type: "gpu", UUID: "GPU-0"}},
 	}}}})
 	if rows := f.Rows(labels.Everything()); len(rows) != 1 || *rows[0].GpuCount != 1 {
 		t.Errorf("rows with a device: %+v", rows)

@@ -8,6 +8,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // transition is when every condition of a built Node last changed.
@@ -28,7 +30,7 @@ func node(mods ...mod) *corev1.Node {
 }
 
 // readNode reads a Node and what was published for it.
-func readNode(n *corev1.Node, devices *Devices, opts Options) (Reading, bool) {
+func readNode(n *corev1.Node, devices *dra.Devices, opts Options) (Reading, bool) {
 	return Read(FactsOf(n, opts, nil), devices, opts)
 }
 

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu/gputest"
 )
 
@@ -23,7 +24,7 @@ type corpusCase struct {
 	slices []resourcev1.ResourceSlice
 }
 
-func (c corpusCase) devices() *Devices { return DevicesByNode(c.slices)[c.node.Name] }
+func (c corpusCase) devices() *dra.Devices { return dra.DevicesByNode(c.slices)[c.node.Name] }
 
 func (c corpusCase) read() (Reading, bool) { return readNode(c.node, c.devices(), Options{}) }
 
@@ -90,11 +91,11 @@ func (c *corpusCase) add(t testing.TB, doc []byte) {
 	case "resource.k8s.io/v1beta1 ResourceSlice":
 		var s resourcev1beta1.ResourceSlice
 		decode(t, doc, &s)
-		c.slices = append(c.slices, FromV1beta1(&s))
+		c.slices = append(c.slices, dra.FromV1beta1(&s))
 	case "resource.k8s.io/v1beta2 ResourceSlice":
 		var s resourcev1beta2.ResourceSlice
 		decode(t, doc, &s)
-		c.slices = append(c.slices, FromV1beta2(&s))
+		c.slices = append(c.slices, dra.FromV1beta2(&s))
 	}
 }
 

@@ -106,7 +106,7 @@ func TestEveryKeyInTheCodeIsDocumented(t *testing.T) {
 		documented = append(documented, code(docText(t, page))...)
 	}
 	want := slices.Sorted(maps.Values(stringConstants(t, "label")))
-	for _, file := range sources(t, ".") {
+	for _, file := range slices.Concat(sources(t, "."), sources(t, "../dra")) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if _, isImport := n.(*ast.ImportSpec); isImport {
 				return false

@@ -8,17 +8,18 @@ import (
 	"testing"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 func TestDocumentationListsTheDRADrivers(t *testing.T) {
-	words := map[deviceKind]string{deviceGPU: "a GPU", devicePart: "a part of a GPU", deviceVF: "a virtual function", deviceVFIO: "a GPU for virtual machines"}
+	words := map[dra.Kind]string{dra.GPU: "a GPU", dra.Part: "a part of a GPU", dra.VF: "a virtual function", dra.VFIO: "a GPU for virtual machines"}
 	want, got := map[string]string{}, map[string]string{}
 	for name, d := range draDrivers {
-		for kind, counts := range d.kinds {
+		for kind, counts := range d.types {
 			want[name+" "+kind] = string(d.vendor) + " " + words[counts]
 		}
-		if d.kinds == nil {
-			want[name+" any"] = string(d.vendor) + " " + words[deviceGPU]
+		if d.types == nil {
+			want[name+" any"] = string(d.vendor) + " " + words[dra.GPU]
 		}
 	}
 	for _, row := range docTable(t, "dra.md", "DRA drivers", 0) {
@@ -34,15 +35,6 @@ func TestDocumentationListsTheDRADrivers(t *testing.T) {
 		}
 	}
 	documents(t, "DRA drivers", want, got)
-
-	attributes := map[string][]string{}
-	for _, row := range docTable(t, "dra.md", "Attributes", 0) {
-		attributes[row[0]] = code(row[1])
-	}
-	documents(t, "attributes of devices", map[string][]string{
-		"PCI address": attrPCI, "PCI address of the GPU": attrParentPCI, "product": attrProduct,
-		"profile": attrProfile, "health": attrHealth, "memory": capacityBytes,
-	}, attributes)
 }
 
 func TestDocumentationListsTheHealthConditions(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // decideDevices decides about a vendor's GPUs from ResourceSlices. It returns false when no driver publishes any. While a
@@ -33,7 +34,7 @@ func (r *reader) decideDevices(vendor v1.Vendor) (decision, bool) {
 
 // complete reports whether every pool of a vendor's drivers is complete.
 func (r *reader) complete(vendor v1.Vendor) bool {
-	return !slices.ContainsFunc(r.drivers, func(d driverFacts) bool { return d.vendor == vendor && !d.complete() })
+	return !slices.ContainsFunc(r.drivers, func(d gpuDriver) bool { return d.vendor == vendor && !d.complete() })
 }
 
 // preferDevices takes ResourceSlices where they are complete, and otherwise whatever else names or counts the GPUs.
@@ -50,11 +51,11 @@ func (r *reader) preferDevices(vendor v1.Vendor, otherwise func() decision) deci
 }
 
 // groups has a row for each product that the driver publishes.
-func (d *driverFacts) groups() []v1.GpuGroup {
-	byProduct := map[string][]*card{}
+func (d *gpuDriver) groups() []v1.GpuGroup {
+	byProduct := map[string][]*dra.Card{}
 	var order []string
 	for _, c := range d.cards {
-		product := c.any().Product
+		product := modelOf(c).Product
 		if byProduct[product] == nil {
 			order = append(order, product)
 		}
@@ -65,7 +66,7 @@ func (d *driverFacts) groups() []v1.GpuGroup {
 	for _, product := range order {
 		cards := byProduct[product]
 		g := v1.GpuGroup{Vendor: d.vendor, Product: product, Variant: d.variant(cards), Source: v1.SourceSlices}
-		if d.complete() && !slices.ContainsFunc(cards, func(c *card) bool { return c.unknown }) {
+		if d.complete() && !slices.ContainsFunc(cards, func(c *dra.Card) bool { return c.Uncounted }) {
 			g.Count = count32(int64(len(cards)))
 		}
 		g.MemoryMiB, g.MemoryPerUnitMiB = cardMemory(cards)
@@ -74,17 +75,17 @@ func (d *driverFacts) groups() []v1.GpuGroup {
 	return groups
 }
 
-// any is a device that speaks for the card's model.
-func (c *card) any() *Device { return c.units()[0] }
+// modelOf returns a device that has the card's model.
+func modelOf(c *dra.Card) *dra.Device { return c.Units()[0] }
 
 // cardMemory is the memory of one card where that is published and the same for all, else that of one part.
-func cardMemory(cards []*card) (perGPU, perUnit *int64) {
-	var whole, parts []*Device
+func cardMemory(cards []*dra.Card) (perGPU, perUnit *int64) {
+	var whole, parts []*dra.Device
 	for _, c := range cards {
-		if c.gpu != nil || len(c.parts) == 0 {
-			whole = append(whole, c.any())
+		if c.GPU != nil || len(c.Parts) == 0 {
+			whole = append(whole, modelOf(c))
 		} else {
-			parts = append(parts, c.parts...)
+			parts = append(parts, c.Parts...)
 		}
 	}
 	if len(whole) > 0 {
@@ -93,7 +94,7 @@ func cardMemory(cards []*card) (perGPU, perUnit *int64) {
 	return nil, sameMemory(parts)
 }
 
-func sameMemory(devices []*Device) *int64 {
+func sameMemory(devices []*dra.Device) *int64 {
 	m := devices[0].MemoryMiB
 	for _, d := range devices {
 		if m == nil || d.MemoryMiB == nil || *d.MemoryMiB != *m {
@@ -105,7 +106,7 @@ func sameMemory(devices []*Device) *int64 {
 
 // variant names the layout of cards that are offered in parts. Cards that are offered whole have none, also where possible
 // parts are published beside them.
-func (d *driverFacts) variant(cards []*card) string {
+func (d *gpuDriver) variant(cards []*dra.Card) string {
 	profiles, whole := layout(cards)
 	mixed, prefix := "mixed-partitions", ""
 	if d.vendor == v1.VendorNVIDIA {
@@ -121,13 +122,13 @@ func (d *driverFacts) variant(cards []*card) string {
 }
 
 // layout lists the profiles of the parts that are offered, and whether any card is offered whole.
-func layout(cards []*card) (profiles []string, whole bool) {
+func layout(cards []*dra.Card) (profiles []string, whole bool) {
 	for _, c := range cards {
-		if c.gpu != nil || len(c.parts) == 0 {
+		if c.GPU != nil || len(c.Parts) == 0 {
 			whole = true
 			continue
 		}
-		for _, p := range c.parts {
+		for _, p := range c.Parts {
 			if !slices.Contains(profiles, p.Profile) {
 				profiles = append(profiles, p.Profile)
 			}
@@ -137,10 +138,10 @@ func layout(cards []*card) (profiles []string, whole bool) {
 }
 
 // sharing says how the driver divides its cards.
-func (d *driverFacts) sharing() v1.Sharing {
+func (d *gpuDriver) sharing() v1.Sharing {
 	for _, c := range d.cards {
 		switch {
-		case len(c.parts) == 0:
+		case len(c.Parts) == 0:
 		case d.vendor == v1.VendorNVIDIA:
 			return v1.SharingMIG
 		case d.vendor == v1.VendorIntel:
@@ -150,7 +151,7 @@ func (d *driverFacts) sharing() v1.Sharing {
 		}
 	}
 	for _, c := range d.cards {
-		if c.any().Shared {
+		if modelOf(c).Shared {
 			return v1.SharingOther
 		}
 	}

@@ -6,9 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
-	resourcev1beta1 "k8s.io/api/resource/v1beta1"
-	resourcev1beta2 "k8s.io/api/resource/v1beta2"
-	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 const h100Device = "productName=NVIDIA H100 80GB HBM3"
@@ -132,125 +131,9 @@ func TestReadDevices(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, readFields(tc.node, DevicesByNode(tc.slices)["n"], Options{}, tc.want)); diff != "" {
+			if diff := cmp.Diff(tc.want, readFields(tc.node, dra.DevicesByNode(tc.slices)["n"], Options{}, tc.want)); diff != "" {
 				t.Errorf("Read() (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestDevicesByNode(t *testing.T) {
-	onNode := func(name string) sliceMod {
-		return func(s *resourcev1.ResourceSlice) { s.Spec.NodeName = &name }
-	}
-	selects := func(key string, values ...string) *corev1.NodeSelector {
-		return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
-			MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}},
-		}}}
-	}
-	reach := func(selector *corev1.NodeSelector) sliceMod {
-		return func(s *resourcev1.ResourceSlice) { s.Spec.NodeName, s.Spec.NodeSelector = nil, selector }
-	}
-	perDevice := func(s *resourcev1.ResourceSlice) {
-		s.Spec.NodeName, s.Spec.PerDeviceNodeSelection = nil, new(true)
-		s.Spec.Devices[0].NodeName = new("a")
-		s.Spec.Devices[1].NodeName = new("b")
-	}
-	type found struct {
-		Complete bool
-		Devices  []string
-	}
-	cases := map[string]struct {
-		slices []resourcev1.ResourceSlice
-		want   map[string]found
-	}{
-		"a pool over two nodes is judged as a whole": {
-			[]resourcev1.ResourceSlice{slice("1", pool(1, 3), onNode("a"), device("x")), slice("2", pool(1, 3), onNode("b"), device("y"))},
-			map[string]found{"a": {false, []string{"x"}}, "b": {false, []string{"y"}}},
-		},
-		"a slice that only has counters completes the pool": {
-			[]resourcev1.ResourceSlice{slice("1", pool(1, 2), device("x")), slice("2", pool(1, 2))},
-			map[string]found{"n": {true, []string{"x"}}},
-		},
-		"a node that only the old generation names waits for the new one": {
-			[]resourcev1.ResourceSlice{slice("1", pool(1, 1), onNode("a"), device("x")), slice("2", pool(2, 2), onNode("b"), device("y"))},
-			map[string]found{"a": {false, nil}, "b": {false, []string{"y"}}},
-		},
-		"a node that a complete generation no longer names has nothing": {
-			[]resourcev1.ResourceSlice{slice("1", pool(1, 1), onNode("a"), device("x")), slice("2", pool(2, 1), onNode("b"), device("y"))},
-			map[string]found{"b": {true, []string{"y"}}},
-		},
-		"devices that every node reaches are no node's": {
-			[]resourcev1.ResourceSlice{slice("1", reach(nil), device("x")), slice("2", pool(1, 2), reach(selects("rack", "r1")), device("y"))},
-			map[string]found{},
-		},
-		"a selector that names one node": {
-			[]resourcev1.ResourceSlice{slice("1", reach(selects("kubernetes.io/hostname", "a")), device("x"))},
-			map[string]found{"a": {true, []string{"x"}}},
-		},
-		"a selector that names two": {
-			[]resourcev1.ResourceSlice{slice("1", reach(selects("kubernetes.io/hostname", "a", "b")), device("x"))},
-			map[string]found{},
-		},
-		"each device names its node": {
-			[]resourcev1.ResourceSlice{slice("1", device("x"), device("y"), perDevice)},
-			map[string]found{"a": {true, []string{"x"}}, "b": {true, []string{"y"}}},
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			got := map[string]found{}
-			for node, devices := range DevicesByNode(tc.slices) {
-				var f found
-				f.Complete = devices.Pools[0].Complete()
-				for _, d := range devices.Pools[0].Devices {
-					f.Devices = append(f.Devices, d.Name)
-				}
-				got[node] = f
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("DevicesByNode() (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestConvertedSlicesReadTheSame(t *testing.T) {
-	want := slice("a", gpuDevice("gpu-0", "GPU-a", "0:1", "taint=k:NoSchedule"))
-	want.Spec.Devices[0].AllowMultipleAllocations = new(true)
-	memory := resource.MustParse("81559Mi")
-
-	b1 := resourcev1beta1.ResourceSlice{Spec: resourcev1beta1.ResourceSliceSpec{
-		Driver: "gpu.nvidia.com", NodeName: "n", Pool: resourcev1beta1.ResourcePool{Name: "n", Generation: 1, ResourceSliceCount: 1},
-		Devices: []resourcev1beta1.Device{{Name: "gpu-0", Basic: &resourcev1beta1.BasicDevice{
-			Attributes:               map[resourcev1beta1.QualifiedName]resourcev1beta1.DeviceAttribute{},
-			Capacity:                 map[resourcev1beta1.QualifiedName]resourcev1beta1.DeviceCapacity{"memory": {Value: memory}},
-			Taints:                   []resourcev1beta1.DeviceTaint{{Key: "k", Effect: "NoSchedule"}},
-			AllowMultipleAllocations: new(true),
-		}}},
-	}}
-	b2 := resourcev1beta2.ResourceSlice{Spec: resourcev1beta2.ResourceSliceSpec{
-		Driver: "gpu.nvidia.com", NodeName: new("n"), Pool: resourcev1beta2.ResourcePool{Name: "n", Generation: 1, ResourceSliceCount: 1},
-		Devices: []resourcev1beta2.Device{{
-			Name:                     "gpu-0",
-			Attributes:               map[resourcev1beta2.QualifiedName]resourcev1beta2.DeviceAttribute{},
-			Capacity:                 map[resourcev1beta2.QualifiedName]resourcev1beta2.DeviceCapacity{"memory": {Value: memory}},
-			Taints:                   []resourcev1beta2.DeviceTaint{{Key: "k", Effect: "NoSchedule"}},
-			AllowMultipleAllocations: new(true),
-		}},
-	}}
-	for k, a := range want.Spec.Devices[0].Attributes {
-		b1.Spec.Devices[0].Basic.Attributes[resourcev1beta1.QualifiedName(k)] = resourcev1beta1.DeviceAttribute{StringValue: a.StringValue}
-		b2.Spec.Devices[0].Attributes[resourcev1beta2.QualifiedName(k)] = resourcev1beta2.DeviceAttribute{StringValue: a.StringValue}
-	}
-	devices := DevicesByNode([]resourcev1.ResourceSlice{want})
-	for name, got := range map[string]resourcev1.ResourceSlice{"v1beta1": FromV1beta1(&b1), "v1beta2": FromV1beta2(&b2)} {
-		if diff := cmp.Diff(devices, DevicesByNode([]resourcev1.ResourceSlice{got})); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-	b1.Spec.NodeName, b1.Spec.AllNodes = "", true
-	if got := FromV1beta1(&b1); got.Spec.NodeName != nil || got.Spec.AllNodes == nil || len(DevicesByNode([]resourcev1.ResourceSlice{got})) != 0 {
-		t.Errorf("a v1beta1 slice for all nodes became %+v", got.Spec)
 	}
 }

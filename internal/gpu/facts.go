@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/quantity"
 )
 
 // Facts is what is kept of a Node: everything that Read looks at and nothing else, in a small part of the Node's memory. It
@@ -133,7 +134,7 @@ func amountsOf(in corev1.ResourceList, opts Options) []amount {
 }
 
 func amountOf(name string, q resource.Quantity) amount {
-	n, ok := units(q)
+	n, ok := quantity.Units(q)
 	switch {
 	case !ok && n == 0:
 		n = -1

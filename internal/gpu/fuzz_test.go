@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // FuzzRead feeds Read with labels, quantities, annotations and devices of any shape. Pairs are written as lines of
@@ -26,7 +28,7 @@ func FuzzRead(f *testing.F) {
 			setQuantity(n.Status.Capacity, name, c)
 			setQuantity(n.Status.Allocatable, name, a)
 		}
-		devices := DevicesByNode([]resourcev1.ResourceSlice{fuzzSlice(deviceLines)})["n"]
+		devices := dra.DevicesByNode([]resourcev1.ResourceSlice{fuzzSlice(deviceLines)})["n"]
 		reading, ok := readNode(n, devices, Options{ExtraResources: strings.Fields(reason)})
 		if !ok {
 			return

@@ -65,7 +65,7 @@ func (s *collected) onlyVFIO() bool {
 	var vfio bool
 	for _, d := range s.drivers {
 		for _, c := range d.cards {
-			if c.gpu != nil || len(c.parts) > 0 {
+			if c.GPU != nil || len(c.Parts) > 0 {
 				return false
 			}
 			vfio = true

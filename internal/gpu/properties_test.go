@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // reasons are all reasons that a row can have.
@@ -103,7 +104,7 @@ func TestRemovingEvidenceNeverInventsAnything(t *testing.T) {
 		all := variations(c.node)
 		all["as it is"] = c.node
 		for name, n := range all {
-			for _, devices := range []*Devices{nil, c.devices()} {
+			for _, devices := range []*dra.Devices{nil, c.devices()} {
 				reading, ok := readNode(n, devices, Options{})
 				if !ok {
 					continue
@@ -155,14 +156,14 @@ func TestMapOrderChangesNothing(t *testing.T) {
 
 func TestSliceOrderChangesNothing(t *testing.T) {
 	for _, c := range loadCorpus(t) {
-		want := DevicesByNode(c.slices)
+		want := dra.DevicesByNode(c.slices)
 		reversed := slices.Clone(c.slices)
 		slices.Reverse(reversed)
 		for i := range reversed {
 			reversed[i] = *reversed[i].DeepCopy()
 			slices.Reverse(reversed[i].Spec.Devices)
 		}
-		if diff := cmp.Diff(want, DevicesByNode(reversed)); diff != "" {
+		if diff := cmp.Diff(want, dra.DevicesByNode(reversed)); diff != "" {
 			t.Errorf("%s (-forward +backward):\n%s", c.name, diff)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // reader reads one Node.
@@ -20,14 +21,14 @@ type reader struct {
 // input is what is read.
 type input struct {
 	facts   *Facts
-	devices *Devices
+	devices *dra.Devices
 	opts    Options
 }
 
 // collected is what each kind of source says. It is complete once all collectors have run.
 type collected struct {
 	resources []resourceUnits
-	drivers   []driverFacts
+	drivers   []gpuDriver
 	gfd       gfdLabels
 	operator  operatorLabels
 	hami      hamiAnnotations
@@ -82,7 +83,7 @@ var collectors = []func(*reader){
 // may be nil. The options must be those that the facts were made with. Read returns false if there is no evidence of GPUs.
 // Then the row says only whether and why the Node is not ready, for a node that is remembered to have had GPUs, and the
 // evidence is what was seen and does not count. Equal inputs give equal readings. Read changes nothing.
-func Read(facts *Facts, devices *Devices, opts Options) (Reading, bool) {
+func Read(facts *Facts, devices *dra.Devices, opts Options) (Reading, bool) {
 	if facts == nil {
 		return Reading{}, false
 	}

@@ -6,13 +6,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 )
 
 // fields are some of a row's fields in words: unknown where the row has none.
 type fields map[string]string
 
 // readFields reads a Node and keeps the fields that are asked for.
-func readFields(n *corev1.Node, devices *Devices, opts Options, asked fields) fields {
+func readFields(n *corev1.Node, devices *dra.Devices, opts Options, asked fields) fields {
 	reading, ok := readNode(n, devices, opts)
 	all := answersOf(reading.Row, ok, "")
 	got := fields{}

@@ -231,5 +231,5 @@ func (s *collected) overlaps(vendor v1.Vendor) bool {
 		return true
 	}
 	plugin := len(s.live(vendor, UnitWhole, UnitShared, UnitMIG, UnitMIGShared, UnitPartition)) > 0
-	return plugin && slices.ContainsFunc(s.drivers, func(d driverFacts) bool { return d.vendor == vendor && d.capacity > 0 })
+	return plugin && slices.ContainsFunc(s.drivers, func(d gpuDriver) bool { return d.vendor == vendor && d.capacity > 0 })
 }

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
@@ -17,7 +18,7 @@ type Claim struct {
 	// Node is the one Node where the claim can be used. Empty: the allocation names none.
 	Node string
 	// Devices are the devices of GPU drivers that the claim holds, sorted, each once.
-	Devices []gpu.DeviceID
+	Devices []dra.DeviceID
 }
 
 // Equal reports whether two claims hold the same.
@@ -40,13 +41,13 @@ func OfClaim(claim *resourcev1.ResourceClaim, opts gpu.Options) (Claim, bool) {
 			continue
 		}
 		if _, ok := gpu.DriverVendor(r.Driver, opts); ok {
-			c.Devices = append(c.Devices, gpu.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device})
+			c.Devices = append(c.Devices, dra.DeviceID{Driver: r.Driver, Pool: r.Pool, Device: r.Device})
 		}
 	}
 	if len(c.Devices) == 0 {
 		return Claim{}, false
 	}
-	slices.SortFunc(c.Devices, func(a, b gpu.DeviceID) int {
+	slices.SortFunc(c.Devices, func(a, b dra.DeviceID) int {
 		return cmp.Or(cmp.Compare(a.Driver, b.Driver), cmp.Compare(a.Pool, b.Pool), cmp.Compare(a.Device, b.Device))
 	})
 	c.Devices = slices.Compact(c.Devices) // a claim can have several shares of one device

@@ -12,13 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
 const nvidiaDriver = "gpu.nvidia.com"
 
-func device(pool, name string) gpu.DeviceID {
-	return gpu.DeviceID{Driver: nvidiaDriver, Pool: pool, Device: name}
+func device(pool, name string) dra.DeviceID {
+	return dra.DeviceID{Driver: nvidiaDriver, Pool: pool, Device: name}
 }
 
 // claim is a ResourceClaim of namespace team with results in its allocation.
@@ -57,7 +58,7 @@ func TestOfClaim(t *testing.T) {
 	for i := range 3 {
 		many.Status.ReservedFor = append(many.Status.ReservedFor, resourcev1.ResourceClaimConsumerReference{Resource: "pods", Name: fmt.Sprint(i)})
 	}
-	one := &Claim{Namespace: "team", Devices: []gpu.DeviceID{device("a", "gpu-0")}}
+	one := &Claim{Namespace: "team", Devices: []dra.DeviceID{device("a", "gpu-0")}}
 	onA := &Claim{Namespace: "team", Node: "a", Devices: one.Devices}
 	cases := map[string]struct {
 		claim *resourcev1.ResourceClaim
@@ -72,8 +73,8 @@ func TestOfClaim(t *testing.T) {
 		"no administrator":                      {claim: claim(got(nvidiaDriver, "a", "gpu-0", admin(false))), want: one},
 		"shares of a device are one device":     {claim: claim(got(nvidiaDriver, "a", "gpu-0", share("x")), got(nvidiaDriver, "a", "gpu-0", share("y"))), want: one},
 		"devices that are no GPUs":              {claim: claim(got("compute-domain.nvidia.com", "a", "channel-0"), got("net.example.com", "a", "eth1"))},
-		"an extra driver":                       {claim: claim(got("npu.example.com", "a", "0")), opts: gpu.Options{ExtraResources: []string{"dra:npu.example.com"}}, want: &Claim{Namespace: "team", Devices: []gpu.DeviceID{{Driver: "npu.example.com", Pool: "a", Device: "0"}}}},
-		"devices are sorted":                    {claim: claim(got(nvidiaDriver, "b", "gpu-0"), got(nvidiaDriver, "a", "gpu-1"), got(nvidiaDriver, "a", "gpu-0")), want: &Claim{Namespace: "team", Devices: []gpu.DeviceID{device("a", "gpu-0"), device("a", "gpu-1"), device("b", "gpu-0")}}},
+		"an extra driver":                       {claim: claim(got("npu.example.com", "a", "0")), opts: gpu.Options{ExtraResources: []string{"dra:npu.example.com"}}, want: &Claim{Namespace: "team", Devices: []dra.DeviceID{{Driver: "npu.example.com", Pool: "a", Device: "0"}}}},
+		"devices are sorted":                    {claim: claim(got(nvidiaDriver, "b", "gpu-0"), got(nvidiaDriver, "a", "gpu-1"), got(nvidiaDriver, "a", "gpu-0")), want: &Claim{Namespace: "team", Devices: []dra.DeviceID{device("a", "gpu-0"), device("a", "gpu-1"), device("b", "gpu-0")}}},
 		"a selector of one node names it":       {claim: on(named(corev1.NodeSelectorOpIn, "a")), want: onA},
 		"a selector of two nodes names none":    {claim: on(named(corev1.NodeSelectorOpIn, "a", "b")), want: one},
 		"a selector by exclusion names none":    {claim: on(named(corev1.NodeSelectorOpNotIn, "a")), want: one},
@@ -106,7 +107,7 @@ status:
       - {request: admin, driver: gpu.nvidia.com, pool: a, device: gpu-2, adminAccess: true}
   reservedFor: [{resource: pods, name: p, uid: u}]
 `
-	want := Claim{Namespace: "team", Node: "a", Devices: []gpu.DeviceID{device("a", "gpu-0"), device("a", "gpu-1")}}
+	want := Claim{Namespace: "team", Node: "a", Devices: []dra.DeviceID{device("a", "gpu-0"), device("a", "gpu-1")}}
 	v1, empty1 := read[resourcev1.ResourceClaim](t, text), resourcev1.ResourceClaim{}
 	beta2, beta1 := read[resourcev1beta2.ResourceClaim](t, text), read[resourcev1beta1.ResourceClaim](t, text)
 	for version, in := range map[string]struct{ full, empty resourcev1.ResourceClaim }{

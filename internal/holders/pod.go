@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/quantity"
 )
 
 // ResourceUnits is a number of units of one GPU resource, as the scheduler counts them.
@@ -112,7 +113,7 @@ func request(spec *corev1.PodSpec, name corev1.ResourceName) int64 {
 		}
 		starting = max(starting, sidecars+n)
 	}
-	return min(max(apps+sidecars, starting), gpu.MaxUnits)
+	return min(max(apps+sidecars, starting), quantity.MaxUnits)
 }
 
 // containerRequest returns a container's request. The API server copies a limit to a missing request; a pod from a file may
@@ -122,7 +123,8 @@ func containerRequest(c *corev1.Container, name corev1.ResourceName) int64 {
 	if !ok {
 		q = c.Resources.Limits[name]
 	}
-	return gpu.Units(q)
+	n, _ := quantity.Units(q) // the API server accepts only whole units, and none below 0
+	return n
 }
 
 // claimNames returns the ResourceClaims that the pod uses: by name, made from a template, or made for extended resources.

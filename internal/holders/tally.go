@@ -1,6 +1,7 @@
 package holders
 
 import (
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
@@ -29,37 +30,37 @@ type Tally struct {
 	opts              gpu.Options
 	nodes, namespaces Held
 
-	claimed   map[gpu.DeviceID]map[string]int // claims on a device, by the Node that they name
+	claimed   map[dra.DeviceID]map[string]int // claims on a device, by the Node that they name
 	used      map[use]int                     // claims of a namespace on a device
 	taken     map[takenUnit]int               // claimed devices that take a unit
-	published map[gpu.DeviceID]published
-	byNode    map[string][]gpu.DeviceID
+	published map[dra.DeviceID]published
+	byNode    map[string][]dra.DeviceID
 }
 
 // use is a namespace's use of a device.
 type use struct {
 	namespace string
-	device    gpu.DeviceID
+	device    dra.DeviceID
 }
 
 // takenUnit is a unit of a node's resource dra:<driver>.
 type takenUnit struct {
 	node   string
-	device gpu.DeviceID
+	device dra.DeviceID
 }
 
 // published is where a device is and what it takes there.
 type published struct {
 	node  string
-	units []gpu.DeviceID
+	units []dra.DeviceID
 }
 
 // NewTally returns an empty tally. The options must be those that the Nodes are read with.
 func NewTally(opts gpu.Options) *Tally {
 	return &Tally{
 		opts: opts, nodes: Held{}, namespaces: Held{},
-		claimed: map[gpu.DeviceID]map[string]int{}, used: map[use]int{}, taken: map[takenUnit]int{},
-		published: map[gpu.DeviceID]published{}, byNode: map[string][]gpu.DeviceID{},
+		claimed: map[dra.DeviceID]map[string]int{}, used: map[use]int{}, taken: map[takenUnit]int{},
+		published: map[dra.DeviceID]published{}, byNode: map[string][]dra.DeviceID{},
 	}
 }
 
@@ -125,38 +126,38 @@ func adjust[K comparable](counts map[K]int, key K, sign int) (change int) {
 
 // SetDevices sets what DRA drivers publish for a Node; nil: nothing. A claimed device that nobody publishes stays held: on the
 // Node that the claim names, or else on the one that has the name of the device's pool.
-func (t *Tally) SetDevices(node string, devices *gpu.Devices) {
+func (t *Tally) SetDevices(node string, devices *dra.Devices) {
 	for _, d := range t.byNode[node] {
 		if t.published[d].node == node { // otherwise it has moved to another node meanwhile
 			t.move(d, func() { delete(t.published, d) })
 		}
 	}
 	delete(t.byNode, node)
-	for d, units := range devices.Units(t.opts) {
+	for d, units := range gpu.DeviceUnits(devices, t.opts) {
 		t.move(d, func() { t.published[d] = published{node, units} })
 		t.byNode[node] = append(t.byNode[node], d)
 	}
 }
 
 // move changes where a device is.
-func (t *Tally) move(d gpu.DeviceID, change func()) {
+func (t *Tally) move(d dra.DeviceID, change func()) {
 	t.takeClaimed(d, -1)
 	change()
 	t.takeClaimed(d, 1)
 }
 
 // takeClaimed takes or gives back what claims on a device take.
-func (t *Tally) takeClaimed(d gpu.DeviceID, sign int) {
+func (t *Tally) takeClaimed(d dra.DeviceID, sign int) {
 	for named := range t.claimed[d] {
 		t.take(d, named, sign)
 	}
 }
 
 // take takes or gives back the units that a claim on a device takes. named is the Node that the claim names.
-func (t *Tally) take(d gpu.DeviceID, named string, sign int) {
+func (t *Tally) take(d dra.DeviceID, named string, sign int) {
 	p, ok := t.published[d]
 	if !ok {
-		p = published{named, []gpu.DeviceID{d}}
+		p = published{named, []dra.DeviceID{d}}
 		if named == "" {
 			p.node = d.Pool
 		}

@@ -7,23 +7,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 )
 
 // pool is what the NVIDIA driver publishes for a node, in a pool of a name.
-func pool(name string, devices ...gpu.Device) *gpu.Devices {
-	return &gpu.Devices{Pools: []gpu.Pool{{Driver: nvidiaDriver, Name: name, Slices: 1, WantSlices: 1, Devices: devices}}}
+func pool(name string, devices ...dra.Device) *dra.Devices {
+	return &dra.Devices{Pools: []dra.Pool{{Driver: nvidiaDriver, Name: name, Slices: 1, WantSlices: 1, Devices: devices}}}
 }
 
-func card(name, pci string) gpu.Device { return gpu.Device{Name: name, Type: "gpu", PCIBusID: pci} }
+func card(name, pci string) dra.Device { return dra.Device{Name: name, Type: "gpu", PCIBusID: pci} }
 
-func part(name, pci string) gpu.Device { return gpu.Device{Name: name, Type: "mig", ParentPCI: pci} }
+func part(name, pci string) dra.Device { return dra.Device{Name: name, Type: "mig", ParentPCI: pci} }
 
-func claimed(namespace string, devices ...gpu.DeviceID) Claim {
+func claimed(namespace string, devices ...dra.DeviceID) Claim {
 	return Claim{Namespace: namespace, Devices: devices}
 }
 
-const dra = "dra:" + nvidiaDriver
+const draUnits = "dra:" + nvidiaDriver
 
 func TestTallyOfPods(t *testing.T) {
 	tally := NewTally(gpu.Options{})
@@ -47,67 +48,67 @@ func TestTallyOfPods(t *testing.T) {
 func TestTallyOfClaims(t *testing.T) {
 	two := pool("a", card("gpu-0", "0:1"), card("gpu-1", "0:2"))
 	cases := map[string]struct {
-		devices map[string]*gpu.Devices
+		devices map[string]*dra.Devices
 		claims  []Claim
 		want    Held
 	}{
 		"devices are counted on the node that publishes them, whatever the pool is called": {
-			devices: map[string]*gpu.Devices{"node-1": two}, claims: []Claim{claimed("x", device("a", "gpu-0"), device("a", "gpu-1"))},
-			want: Held{"node-1": {dra: 2}},
+			devices: map[string]*dra.Devices{"node-1": two}, claims: []Claim{claimed("x", device("a", "gpu-0"), device("a", "gpu-1"))},
+			want: Held{"node-1": {draUnits: 2}},
 		},
 		"claims that share a device hold it once": {
-			devices: map[string]*gpu.Devices{"a": two}, claims: []Claim{claimed("x", device("a", "gpu-0")), claimed("y", device("a", "gpu-0"))},
-			want: Held{"a": {dra: 1}},
+			devices: map[string]*dra.Devices{"a": two}, claims: []Claim{claimed("x", device("a", "gpu-0")), claimed("y", device("a", "gpu-0"))},
+			want: Held{"a": {draUnits: 1}},
 		},
 		"a device that is no longer published is held on the node of its pool": {
-			claims: []Claim{claimed("x", device("a", "gpu-7"))}, want: Held{"a": {dra: 1}},
+			claims: []Claim{claimed("x", device("a", "gpu-7"))}, want: Held{"a": {draUnits: 1}},
 		},
 		"and beside others that are": {
-			devices: map[string]*gpu.Devices{"a": two}, claims: []Claim{claimed("x", device("a", "gpu-7"), device("a", "gpu-0"))}, want: Held{"a": {dra: 2}},
+			devices: map[string]*dra.Devices{"a": two}, claims: []Claim{claimed("x", device("a", "gpu-7"), device("a", "gpu-0"))}, want: Held{"a": {draUnits: 2}},
 		},
 		"or on the node that the claim names": {
-			claims: []Claim{{Namespace: "x", Node: "n", Devices: []gpu.DeviceID{device("a", "gpu-7")}}}, want: Held{"n": {dra: 1}},
+			claims: []Claim{{Namespace: "x", Node: "n", Devices: []dra.DeviceID{device("a", "gpu-7")}}}, want: Held{"n": {draUnits: 1}},
 		},
 		"what is published wins over the node that the claim names": {
-			devices: map[string]*gpu.Devices{"a": two}, claims: []Claim{{Namespace: "x", Node: "n", Devices: []gpu.DeviceID{device("a", "gpu-0")}}}, want: Held{"a": {dra: 1}},
+			devices: map[string]*dra.Devices{"a": two}, claims: []Claim{{Namespace: "x", Node: "n", Devices: []dra.DeviceID{device("a", "gpu-0")}}}, want: Held{"a": {draUnits: 1}},
 		},
 		"parts of a card that is published whole are one unit": {
-			devices: map[string]*gpu.Devices{"a": pool("a", card("gpu-0", "0:1"), part("mig-0", "0:1"), part("mig-1", "0:1"))},
+			devices: map[string]*dra.Devices{"a": pool("a", card("gpu-0", "0:1"), part("mig-0", "0:1"), part("mig-1", "0:1"))},
 			claims:  []Claim{claimed("x", device("a", "mig-0")), claimed("y", device("a", "mig-1"))},
-			want:    Held{"a": {dra: 1}},
+			want:    Held{"a": {draUnits: 1}},
 		},
 		"parts of a card that is not are units": {
-			devices: map[string]*gpu.Devices{"a": pool("a", part("mig-0", "0:1"), part("mig-1", "0:1"))},
+			devices: map[string]*dra.Devices{"a": pool("a", part("mig-0", "0:1"), part("mig-1", "0:1"))},
 			claims:  []Claim{claimed("x", device("a", "mig-0")), claimed("y", device("a", "mig-1"))},
-			want:    Held{"a": {dra: 2}},
+			want:    Held{"a": {draUnits: 2}},
 		},
 		"a card for virtual machines is the card": {
-			devices: map[string]*gpu.Devices{"a": pool("a", card("gpu-0", "0:1"), gpu.Device{Name: "gpu-vfio-0", Type: "vfio", PCIBusID: "0:1"})},
+			devices: map[string]*dra.Devices{"a": pool("a", card("gpu-0", "0:1"), dra.Device{Name: "gpu-vfio-0", Type: "vfio", PCIBusID: "0:1"})},
 			claims:  []Claim{claimed("x", device("a", "gpu-vfio-0"))},
-			want:    Held{"a": {dra: 1}},
+			want:    Held{"a": {draUnits: 1}},
 		},
 		"and takes all its parts": {
-			devices: map[string]*gpu.Devices{"a": pool("a", part("mig-0", "0:1"), part("mig-1", "0:1"), gpu.Device{Name: "gpu-vfio-0", Type: "vfio", PCIBusID: "0:1"})},
+			devices: map[string]*dra.Devices{"a": pool("a", part("mig-0", "0:1"), part("mig-1", "0:1"), dra.Device{Name: "gpu-vfio-0", Type: "vfio", PCIBusID: "0:1"})},
 			claims:  []Claim{claimed("x", device("a", "gpu-vfio-0"), device("a", "mig-1"))},
-			want:    Held{"a": {dra: 2}},
+			want:    Held{"a": {draUnits: 2}},
 		},
 		"a device of the driver that is no GPU holds nothing": {
-			devices: map[string]*gpu.Devices{"a": pool("a", card("gpu-0", "0:1"), gpu.Device{Name: "fabric", Type: "fabric"})},
+			devices: map[string]*dra.Devices{"a": pool("a", card("gpu-0", "0:1"), dra.Device{Name: "fabric", Type: "fabric"})},
 			claims:  []Claim{claimed("x", device("a", "fabric"))},
 		},
 		"a virtual function is held besides the card that it may be of": {
-			devices: map[string]*gpu.Devices{"a": {Pools: []gpu.Pool{{Driver: "gpu.intel.com", Name: "a", Slices: 1, WantSlices: 1,
-				Devices: []gpu.Device{{Name: "pf", Type: "gpu", PCIBusID: "0:1"}, {Name: "vf", Type: "vf", PCIBusID: "0:2"}}}}}},
-			claims: []Claim{claimed("x", gpu.DeviceID{Driver: "gpu.intel.com", Pool: "a", Device: "vf"})},
+			devices: map[string]*dra.Devices{"a": {Pools: []dra.Pool{{Driver: "gpu.intel.com", Name: "a", Slices: 1, WantSlices: 1,
+				Devices: []dra.Device{{Name: "pf", Type: "gpu", PCIBusID: "0:1"}, {Name: "vf", Type: "vf", PCIBusID: "0:2"}}}}}},
+			claims: []Claim{claimed("x", dra.DeviceID{Driver: "gpu.intel.com", Pool: "a", Device: "vf"})},
 			want:   Held{"a": {"dra:gpu.intel.com": 1}},
 		},
 		"a device name in two pools of a node are two devices": {
-			devices: map[string]*gpu.Devices{"a": {Pools: []gpu.Pool{
-				{Driver: nvidiaDriver, Name: "p", Slices: 1, WantSlices: 1, Devices: []gpu.Device{card("gpu-0", "0:1")}},
-				{Driver: nvidiaDriver, Name: "q", Slices: 1, WantSlices: 1, Devices: []gpu.Device{card("gpu-0", "0:2")}},
+			devices: map[string]*dra.Devices{"a": {Pools: []dra.Pool{
+				{Driver: nvidiaDriver, Name: "p", Slices: 1, WantSlices: 1, Devices: []dra.Device{card("gpu-0", "0:1")}},
+				{Driver: nvidiaDriver, Name: "q", Slices: 1, WantSlices: 1, Devices: []dra.Device{card("gpu-0", "0:2")}},
 			}}},
 			claims: []Claim{claimed("x", device("p", "gpu-0"), device("q", "gpu-0"))},
-			want:   Held{"a": {dra: 2}},
+			want:   Held{"a": {draUnits: 2}},
 		},
 	}
 	for name, tc := range cases {
@@ -139,11 +140,11 @@ func TestNamespacesCountTheDevicesThatTheyUse(t *testing.T) {
 	tally.AddClaim(claimed("x", device("a", "gpu-0"), device("a", "gpu-1")))
 	tally.AddClaim(claimed("x", device("a", "gpu-0")))
 	tally.AddClaim(shared)
-	if diff := cmp.Diff(Held{"x": {dra: 2}, "y": {dra: 1}}, tally.Namespaces()); diff != "" {
+	if diff := cmp.Diff(Held{"x": {draUnits: 2}, "y": {draUnits: 1}}, tally.Namespaces()); diff != "" {
 		t.Errorf("by namespace (-want +got):\n%s", diff)
 	}
 	tally.RemoveClaim(shared)
-	if diff := cmp.Diff(Held{"x": {dra: 2}}, tally.Namespaces()); diff != "" {
+	if diff := cmp.Diff(Held{"x": {draUnits: 2}}, tally.Namespaces()); diff != "" {
 		t.Errorf("by namespace, after the claim has gone (-want +got):\n%s", diff)
 	}
 }
@@ -152,7 +153,7 @@ func TestNamespacesCountTheDevicesThatTheyUse(t *testing.T) {
 type contents struct {
 	pods    []Holding
 	claims  []Claim
-	devices map[string]*gpu.Devices
+	devices map[string]*dra.Devices
 }
 
 func (c contents) tally() *Tally {
@@ -173,7 +174,7 @@ func (c contents) tally() *Tally {
 func TestATallyEqualsOneMadeFromScratch(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		now := contents{devices: map[string]*gpu.Devices{}}
+		now := contents{devices: map[string]*dra.Devices{}}
 		tally := NewTally(gpu.Options{})
 		for step := range 60 {
 			change(rng, tally, &now)
@@ -231,12 +232,12 @@ func change(rng *rand.Rand, tally *Tally, now *contents) {
 	}
 }
 
-func randomDevices(rng *rand.Rand, name string) *gpu.Devices {
+func randomDevices(rng *rand.Rand, name string) *dra.Devices {
 	if rng.IntN(4) == 0 {
 		return nil
 	}
-	var devices []gpu.Device
-	for _, d := range []gpu.Device{
+	var devices []dra.Device
+	for _, d := range []dra.Device{
 		card("gpu-0", "0:1"), card("gpu-1", "0:2"), part("mig-0", "0:1"), part("mig-1", "0:1"), {Name: "gpu-vfio-0", Type: "vfio", PCIBusID: "0:1"},
 	} {
 		if rng.IntN(2) == 0 {
@@ -259,11 +260,11 @@ func TestAPoolMovesBetweenNodes(t *testing.T) {
 		tally := NewTally(gpu.Options{})
 		tally.SetDevices("a", pool("fabric", card("gpu-0", "0:1")))
 		tally.AddClaim(claimed("x", device("fabric", "gpu-0")))
-		after := map[string]*gpu.Devices{"a": nil, "b": pool("fabric", card("gpu-0", "0:1"))}
+		after := map[string]*dra.Devices{"a": nil, "b": pool("fabric", card("gpu-0", "0:1"))}
 		second := map[string]string{"a": "b", "b": "a"}[first]
 		tally.SetDevices(first, after[first])
 		tally.SetDevices(second, after[second])
-		if diff := cmp.Diff(Held{"b": {dra: 1}}, tally.Held()); diff != "" {
+		if diff := cmp.Diff(Held{"b": {draUnits: 1}}, tally.Held()); diff != "" {
 			t.Errorf("%s first (-want +got):\n%s", first, diff)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func TestWithAllocated(t *testing.T) {
 	known := func(n int64) *int64 { return &n }
 	all := HoldersRead{Pods: true, Claims: true}
-	both := []v1.NodeResource{{Name: dra, Capacity: 8, Allocatable: 8}, {Name: gpus, Capacity: 8, Allocatable: 8}}
+	both := []v1.NodeResource{{Name: draGpus, Capacity: 8, Allocatable: 8}, {Name: gpus, Capacity: 8, Allocatable: 8}}
 	cases := map[string]struct {
 		resources []v1.NodeResource
 		held      map[string]int64
@@ -23,16 +23,16 @@ func TestWithAllocated(t *testing.T) {
 		"nothing is known until inputs are read": {both, map[string]int64{gpus: 1}, HoldersRead{}, both},
 		"Pods tell about resources": {both, map[string]int64{gpus: 1}, HoldersRead{Pods: true},
 			[]v1.NodeResource{both[0], {Name: gpus, Capacity: 8, Allocatable: 8, Allocated: known(1)}}},
-		"claims tell about devices": {both, map[string]int64{dra: 2}, HoldersRead{Claims: true},
-			[]v1.NodeResource{{Name: dra, Capacity: 8, Allocatable: 8, Allocated: known(2)}, both[1]}},
+		"claims tell about devices": {both, map[string]int64{draGpus: 2}, HoldersRead{Claims: true},
+			[]v1.NodeResource{{Name: draGpus, Capacity: 8, Allocatable: 8, Allocated: known(2)}, both[1]}},
 		"nothing held is 0": {both, nil, all,
-			[]v1.NodeResource{{Name: dra, Capacity: 8, Allocatable: 8, Allocated: known(0)}, {Name: gpus, Capacity: 8, Allocatable: 8, Allocated: known(0)}}},
+			[]v1.NodeResource{{Name: draGpus, Capacity: 8, Allocatable: 8, Allocated: known(0)}, {Name: gpus, Capacity: 8, Allocatable: 8, Allocated: known(0)}}},
 		"what was known is forgotten": {[]v1.NodeResource{{Name: gpus, Capacity: 8, Allocatable: 8, Allocated: known(4)}}, nil, HoldersRead{}, both[1:]},
 		"more than there is":          {both[1:], map[string]int64{gpus: 11}, all, []v1.NodeResource{{Name: gpus, Capacity: 8, Allocatable: 8, Allocated: known(11)}}},
 		"a resource that is no more is told": {both[1:], map[string]int64{"nvidia.com/gpu.shared": 2, "amd.com/gpu": 1}, all, []v1.NodeResource{
 			{Name: "amd.com/gpu", Allocated: known(1)}, {Name: gpus, Capacity: 8, Allocatable: 8, Allocated: known(0)}, {Name: "nvidia.com/gpu.shared", Allocated: known(2)}}},
 		"but not when Pods are not known":                   {both[1:], map[string]int64{"nvidia.com/gpu.shared": 2}, HoldersRead{Claims: true}, both[1:]},
-		"nor what rows leave out though the node has it":    {nil, map[string]int64{"volcano.sh/vgpu-memory": 2, "nvidia.com/cx6": 1, dra: 2}, all, nil},
+		"nor what rows leave out though the node has it":    {nil, map[string]int64{"volcano.sh/vgpu-memory": 2, "nvidia.com/cx6": 1, draGpus: 2}, all, nil},
 		"a node that holds nothing and has nothing is left": {nil, nil, all, nil},
 	}
 	for name, tc := range cases {

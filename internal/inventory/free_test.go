@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	gpus  = "nvidia.com/gpu"
-	slice = "nvidia.com/mig-1g.10gb"
-	dra   = "dra:gpu.nvidia.com"
+	gpus    = "nvidia.com/gpu"
+	slice   = "nvidia.com/mig-1g.10gb"
+	draGpus = "dra:gpu.nvidia.com"
 )
 
 func TestFreeGpus(t *testing.T) {
@@ -73,10 +73,10 @@ func TestFreeGpus(t *testing.T) {
 		"one unit of a name for all GPUs is all GPUs": {[]v1.GpuNode{row("a", 4, units("nvidia.com/gpu-all", 1, 1), holding(gpus, 0), holding("nvidia.com/gpu-all", 1))}, free(0)},
 		"and none of it is none":                      {[]v1.GpuNode{row("a", 4, units("nvidia.com/gpu-all", 1, 1), holding(gpus, 1), holding("nvidia.com/gpu-all", 0))}, free(3)},
 
-		"a plugin and a DRA driver offer the same cards": {[]v1.GpuNode{row("a", 8, units(dra, 8, 8), holding(gpus, 0), holding(dra, 0))}, free(8)},
-		"and both have handed some out":                  {[]v1.GpuNode{row("a", 8, units(dra, 8, 8), holding(gpus, 3), holding(dra, 2))}, free(3)},
-		"and it is not known what the driver has":        {[]v1.GpuNode{row("a", 8, units(dra, 8, 8), holding(gpus, 3))}, nil},
-		"DRA alone": {[]v1.GpuNode{row("a", 8, func(n *v1.GpuNode) { n.Resources = nil }, units(dra, 8, 7), holding(dra, 2))}, free(5)},
+		"a plugin and a DRA driver offer the same cards": {[]v1.GpuNode{row("a", 8, units(draGpus, 8, 8), holding(gpus, 0), holding(draGpus, 0))}, free(8)},
+		"and both have handed some out":                  {[]v1.GpuNode{row("a", 8, units(draGpus, 8, 8), holding(gpus, 3), holding(draGpus, 2))}, free(3)},
+		"and it is not known what the driver has":        {[]v1.GpuNode{row("a", 8, units(draGpus, 8, 8), holding(gpus, 3))}, nil},
+		"DRA alone": {[]v1.GpuNode{row("a", 8, func(n *v1.GpuNode) { n.Resources = nil }, units(draGpus, 8, 7), holding(draGpus, 2))}, free(5)},
 
 		"units of a name that is no more still take GPUs": {[]v1.GpuNode{row("a", 4, sharing(v1.SharingTimeSlicing, "SHARED"), units(gpus, 0, 0), holding(gpus, 2),
 			units("nvidia.com/gpu.shared", 16, 16), holding("nvidia.com/gpu.shared", 1))}, free(1)},
@@ -85,7 +85,7 @@ func TestFreeGpus(t *testing.T) {
 		"a vendor whose holders are not known hides all": {[]v1.GpuNode{row("a", 2, vendors, units("amd.com/gpu", 4, 4), holding(gpus, 2))}, nil},
 		"absurd numbers do not wrap round": {[]v1.GpuNode{
 			row("a", math.MaxInt32, holding(gpus, 0)), row("b", math.MaxInt32, holding(gpus, 0)),
-			row("c", 8, units(dra, math.MaxInt64, math.MaxInt64), holding(gpus, math.MaxInt64), holding(dra, math.MaxInt64))}, free(math.MaxInt32)},
+			row("c", 8, units(draGpus, math.MaxInt64, math.MaxInt64), holding(gpus, math.MaxInt64), holding(draGpus, math.MaxInt64))}, free(math.MaxInt32)},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestFreeGpusByProduct(t *testing.T) {
 			want: map[string]number{"A": known(4, 4), "B": known(2, 2)},
 		},
 		"absurd numbers do not wrap round": {
-			rows: []v1.GpuNode{row("a", 1, product("A"), second("B", 8), units(gpus, 9, 1), units(dra, 8, 8), holding(gpus, math.MaxInt64), holding(dra, 0))},
+			rows: []v1.GpuNode{row("a", 1, product("A"), second("B", 8), units(gpus, 9, 1), units(draGpus, 8, 8), holding(gpus, math.MaxInt64), holding(draGpus, 0))},
 			want: map[string]number{"A": known(0, 0), "B": known(0, 0)},
 		},
 		"two groups of a product are one": {
@@ -174,8 +174,8 @@ func TestResourcesSayWhatIsAllocatedAndFree(t *testing.T) {
 			[]v1.GpuNode{row("a", 8, cordoned), row("b", 8, holding(gpus, 1))},
 			[]v1.ResourceSummary{{Name: gpus, Capacity: 16, Allocatable: 16, Free: known(7)}}},
 		"names are told apart": {
-			[]v1.GpuNode{row("a", 8, units(dra, 8, 7), holding(gpus, 2))},
-			[]v1.ResourceSummary{{Name: dra, Capacity: 8, Allocatable: 7}, {Name: gpus, Capacity: 8, Allocatable: 8, Allocated: known(2), Free: known(6)}}},
+			[]v1.GpuNode{row("a", 8, units(draGpus, 8, 7), holding(gpus, 2))},
+			[]v1.ResourceSummary{{Name: draGpus, Capacity: 8, Allocatable: 7}, {Name: gpus, Capacity: 8, Allocatable: 8, Allocated: known(2), Free: known(6)}}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

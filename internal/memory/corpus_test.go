@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/labelset"
@@ -29,7 +30,7 @@ import (
 type seenNode struct {
 	name    string
 	node    *corev1.Node
-	devices *gpu.Devices
+	devices *dra.Devices
 }
 
 // identity is that of the Node, as the shells make it.
@@ -265,7 +266,7 @@ func loadCorpus(t testing.TB) []seenNode {
 				devices = append(devices, *slice)
 			}
 		}
-		c.devices = gpu.DevicesByNode(devices)[c.node.Name]
+		c.devices = dra.DevicesByNode(devices)[c.node.Name]
 		out = append(out, c)
 	}
 	return out
@@ -288,11 +289,11 @@ func decodeDocument(doc []byte) (*corev1.Node, *resourcev1.ResourceSlice, error)
 		return nil, &now, yaml.Unmarshal(doc, &now)
 	case "resource.k8s.io/v1beta1 ResourceSlice":
 		err := yaml.Unmarshal(doc, &beta1)
-		now = gpu.FromV1beta1(&beta1)
+		now = dra.FromV1beta1(&beta1)
 		return nil, &now, err
 	case "resource.k8s.io/v1beta2 ResourceSlice":
 		err := yaml.Unmarshal(doc, &beta2)
-		now = gpu.FromV1beta2(&beta2)
+		now = dra.FromV1beta2(&beta2)
 		return nil, &now, err
 	}
 	return nil, nil, nil

@@ -16,9 +16,9 @@ import (
 // step concerns the whole pool.
 const gatherPeriod = 200 * time.Millisecond
 
-// dra keeps a fleet current with what DRA says: the devices that drivers publish, the taints that rules add to them and,
+// draWatches keep a fleet current with what DRA says: the devices that drivers publish, the taints that rules add to them and,
 // with allocation, the claims that hold them.
-type dra struct {
+type draWatches struct {
 	fleet     *fleet.Fleet
 	discovery *draDiscovery
 	changed   chan struct{} // has an entry while devices wait to be updated
@@ -26,8 +26,8 @@ type dra struct {
 
 // +kubebuilder:rbac:groups=resource.k8s.io,resources=resourceslices;resourceclaims;devicetaintrules,verbs=list;watch
 
-func newDRA(cfg *rest.Config, f *fleet.Fleet, log logr.Logger) (*dra, error) {
-	d := &dra{fleet: f, changed: make(chan struct{}, 1)}
+func newDRAWatches(cfg *rest.Config, f *fleet.Fleet, log logr.Logger) (*draWatches, error) {
+	d := &draWatches{fleet: f, changed: make(chan struct{}, 1)}
 	clients, err := newDRAClients(cfg)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func newDRA(cfg *rest.Config, f *fleet.Fleet, log logr.Logger) (*dra, error) {
 }
 
 // run follows what the API server serves until ctx ends.
-func (d *dra) run(ctx context.Context) {
+func (d *draWatches) run(ctx context.Context) {
 	var running sync.WaitGroup
 	running.Go(func() { d.updateDevices(ctx) })
 	running.Go(func() { d.discovery.run(ctx) })
@@ -51,7 +51,7 @@ func (d *dra) run(ctx context.Context) {
 }
 
 // updateDevices updates the fleet's devices once changes have been gathered.
-func (d *dra) updateDevices(ctx context.Context) {
+func (d *draWatches) updateDevices(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -69,7 +69,7 @@ func (d *dra) updateDevices(ctx context.Context) {
 
 // updating returns a keeper whose changes lead to an update of devices. A whole list is updated at once: it is no step of a
 // change, and others wait for it.
-func updating[O fleet.Object, T any](d *dra, k fleet.Keeper[O, T]) fleet.Keeper[O, T] {
+func updating[O fleet.Object, T any](d *draWatches, k fleet.Keeper[O, T]) fleet.Keeper[O, T] {
 	change := func() {
 		select {
 		case d.changed <- struct{}{}:

@@ -15,8 +15,8 @@ import (
 	resourcev1beta2client "k8s.io/client-go/kubernetes/typed/resource/v1beta2"
 	"k8s.io/client-go/rest"
 
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/fleet"
-	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
 
@@ -38,21 +38,21 @@ func newDRAClients(cfg *rest.Config) (c draClients, err error) {
 }
 
 // slices returns the kind of ResourceSlices.
-func (d *dra) slices(c draClients) *draKind {
+func (d *draWatches) slices(c draClients) *draKind {
 	const plural = "ResourceSlices"
 	keeper := updating(d, d.fleet.Slices())
 	return &draKind{
 		plural: plural, resource: "resourceslices", clear: func() { keeper.Replace(nil) },
 		versions: []draVersion{
 			{"v1", reflectionOf(plural, c.v1.ResourceSlices(), keeper, d.fleet.Announce, same[*resourcev1.ResourceSlice])},
-			{"v1beta2", reflectionOf(plural, c.v1beta2.ResourceSlices(), keeper, d.fleet.Announce, pointerTo(gpu.FromV1beta2))},
-			{"v1beta1", reflectionOf(plural, c.v1beta1.ResourceSlices(), keeper, d.fleet.Announce, pointerTo(gpu.FromV1beta1))},
+			{"v1beta2", reflectionOf(plural, c.v1beta2.ResourceSlices(), keeper, d.fleet.Announce, pointerTo(dra.FromV1beta2))},
+			{"v1beta1", reflectionOf(plural, c.v1beta1.ResourceSlices(), keeper, d.fleet.Announce, pointerTo(dra.FromV1beta1))},
 		},
 	}
 }
 
 // taintRules returns the kind of DeviceTaintRules, in their beta and final versions.
-func (d *dra) taintRules(c draClients) *draKind {
+func (d *draWatches) taintRules(c draClients) *draKind {
 	const plural = "DeviceTaintRules"
 	keeper := updating(d, d.fleet.TaintRules())
 	fromV1beta2 := func(in *resourcev1beta2.DeviceTaintRule) *resourcev1.DeviceTaintRule {
@@ -72,7 +72,7 @@ func (d *dra) taintRules(c draClients) *draKind {
 }
 
 // claims returns the kind of ResourceClaims.
-func (d *dra) claims(c draClients) *draKind {
+func (d *draWatches) claims(c draClients) *draKind {
 	const plural, all = "ResourceClaims", metav1.NamespaceAll
 	keeper := d.fleet.Claims()
 	return &draKind{

@@ -22,7 +22,7 @@ type Watcher struct {
 	core  coreClient
 	nodes *store[*corev1.Node, gpu.Facts]
 	pods  *store[*corev1.Pod, fleet.PodHolding] // nil without allocation
-	dra   *dra                                  // nil without DRA
+	dra   *draWatches                           // nil without DRA
 
 	nodesRead chan struct{} // closed when Nodes have been read
 
@@ -47,7 +47,7 @@ func New(cfg *rest.Config, f *fleet.Fleet, readDRA bool, log logr.Logger) (*Watc
 		f.WithoutClaims()
 		return w, nil
 	}
-	if w.dra, err = newDRA(cfg, f, log); err != nil {
+	if w.dra, err = newDRAWatches(cfg, f, log); err != nil {
 		return nil, err
 	}
 	return w, nil

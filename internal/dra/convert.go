@@ -1,4 +1,4 @@
-package gpu
+package dra
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Servers convert between the versions of ResourceSlice; files do not. These functions convert the fields that
-// DevicesByNode reads, and no others.
+// API servers convert between the versions of ResourceSlice, but files have any version. These functions convert the fields
+// that DevicesByNode reads, and no others.
 
 // FromV1beta1 converts a ResourceSlice of resource.k8s.io/v1beta1, whose devices have their attributes under "basic".
 func FromV1beta1(in *resourcev1beta1.ResourceSlice) resourcev1.ResourceSlice {

@@ -1,9 +1,11 @@
-package gpu
+package dra
 
 import (
 	"strconv"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/gpu-inventory/gpu-inventory-operator/internal/quantity"
 )
 
 // Names of attributes. A driver publishes its own under a bare name; other publishers qualify it with the driver's domain.
@@ -16,7 +18,7 @@ var (
 	capacityBytes = []string{"memory", "addressableMemory"}
 )
 
-// readDevice takes from a device what an inventory needs.
+// readDevice returns what an inventory needs of a device.
 func readDevice(driver string, d *resourcev1.Device) Device {
 	text := func(names ...string) string { return attribute(driver, d, names) }
 	out := Device{
@@ -34,7 +36,7 @@ func readDevice(driver string, d *resourcev1.Device) Device {
 	for _, name := range capacityBytes {
 		for _, key := range []string{name, driver + "/" + name} {
 			if c, ok := d.Capacity[resourcev1.QualifiedName(key)]; ok && out.MemoryMiB == nil {
-				out.MemoryMiB = quantityMiB(c.Value)
+				out.MemoryMiB = quantity.MiB(c.Value)
 			}
 		}
 	}
@@ -44,7 +46,7 @@ func readDevice(driver string, d *resourcev1.Device) Device {
 	return out
 }
 
-// attribute finds the first of some attributes that a device has, as text.
+// attribute returns the first of some attributes that a device has, as text.
 func attribute(driver string, d *resourcev1.Device, names []string) string {
 	for _, name := range names {
 		for _, key := range []string{name, driver + "/" + name} {
@@ -72,7 +74,7 @@ func attributeText(a resourcev1.DeviceAttribute) string {
 	return ""
 }
 
-// health reads what drivers say of a device's health. Nil: nothing, or in words that are not known.
+// health returns what a driver says of a device's health. Nil: nothing, or an unknown word.
 func health(s string) *bool {
 	switch s {
 	case "true", "Healthy", "healthy", "OK":
@@ -81,17 +83,4 @@ func health(s string) *bool {
 		return new(false)
 	}
 	return nil
-}
-
-// blocked reports whether no new claim can get the device.
-func (d Device) blocked() bool {
-	if d.Healthy != nil && !*d.Healthy {
-		return true
-	}
-	for _, t := range d.Taints {
-		if t.Effect == string(resourcev1.DeviceTaintEffectNoSchedule) || t.Effect == string(resourcev1.DeviceTaintEffectNoExecute) {
-			return true
-		}
-	}
-	return false
 }
