@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readCRD returns the schema of the one CustomResourceDefinition in the chart's files/crds, or nil where there is none.
+// readCRD returns the schema of the CustomResourceDefinition in the chart's files/crds, or nil if there is none.
 func readCRD(chart string) (map[string]any, error) {
 	files, err := filepath.Glob(filepath.Join(chart, "files", "crds", "*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -57,8 +57,8 @@ func crdField(crd map[string]any, path string) (map[string]any, error) {
 	return strict(field).(map[string]any), nil
 }
 
-// strict copies a schema without what JSON Schema does not know, and closes its objects: an API server drops a field that the
-// CRD does not have, and nobody hears of the misspelt name.
+// strict returns a copy of a schema without what JSON Schema does not know, whose objects allow no other fields. An API server
+// would drop a misspelt field without an error.
 func strict(schema any) any {
 	switch s := schema.(type) {
 	case map[string]any:

@@ -10,12 +10,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// types are the JSON types of YAML's.
+// types are the JSON types of YAML tags.
 var types = map[string]string{
 	"!!str": "string", "!!int": "integer", "!!float": "number", "!!bool": "boolean", "!!seq": "array", "!!map": "object",
 }
 
-// document makes the schema of values.yaml as a whole.
+// document returns the schema of values.yaml as a whole.
 func document(values []byte, crd map[string]any) (map[string]any, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(values, &doc); err != nil {
@@ -40,7 +40,7 @@ func document(values []byte, crd map[string]any) (map[string]any, error) {
 	return schema, nil
 }
 
-// group makes the schema of a mapping whose members are values.
+// group returns the schema of a mapping whose members are values.
 func group(prefix string, mapping *yaml.Node, crd map[string]any) (map[string]any, error) {
 	properties, required := map[string]any{}, []string{}
 	var errs []error
@@ -64,13 +64,14 @@ func group(prefix string, mapping *yaml.Node, crd map[string]any) (map[string]an
 	return schema, errors.Join(errs...)
 }
 
-// needed tells the values that templates read without asking whether they are there: a null takes a value away.
+// needed reports whether a value is required. Templates read a group that is not empty, and a scalar that is not empty, without
+// checking that it is there; a null removes it.
 func needed(schema map[string]any, node *yaml.Node) bool {
 	_, isGroup := schema["properties"]
 	return isGroup && node.Kind == yaml.MappingNode && len(node.Content) > 0 || node.Kind == yaml.ScalarNode && node.Value != ""
 }
 
-// value makes the schema of one value, or of a group of them.
+// value returns the schema of one value, or of a group of values.
 func value(name, comment string, node *yaml.Node, crd map[string]any) (map[string]any, error) {
 	more, err := keywords(comment)
 	if err != nil {
@@ -100,7 +101,7 @@ func value(name, comment string, node *yaml.Node, crd map[string]any) (map[strin
 	return schema, complete(name, schema)
 }
 
-// complete refuses a schema that takes anything.
+// complete refuses a schema that allows anything.
 func complete(name string, schema map[string]any) error {
 	switch schema["type"] {
 	case "array":
@@ -117,7 +118,7 @@ func complete(name string, schema map[string]any) error {
 	return nil
 }
 
-// keywords reads the @schema lines of a comment.
+// keywords returns the JSON Schema keywords in the @schema lines of a comment.
 func keywords(comment string) (map[string]any, error) {
 	found := map[string]any{}
 	for line := range strings.Lines(comment) {
@@ -134,7 +135,7 @@ func keywords(comment string) (map[string]any, error) {
 	return found, nil
 }
 
-// describe returns what a "# --" comment says, in one line and without the tags of helm-docs that follow it.
+// describe returns the text of a "# --" comment in one line, without the helm-docs tags that follow it.
 func describe(comment string) (string, bool) {
 	_, text, ok := strings.Cut("\n"+comment, "\n# -- ")
 	if !ok {

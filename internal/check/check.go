@@ -20,35 +20,36 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// DefaultTokenFile is where a pod has the token of its ServiceAccount.
+// DefaultTokenFile is where a pod finds the token of its ServiceAccount.
 const DefaultTokenFile = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
 const (
 	// requestTimeout bounds one request, retryPeriod is the pause between two.
 	requestTimeout = 10 * time.Second
 	retryPeriod    = time.Second
-	// maxBody is how much of an answer is read. A scrape of thousands of Nodes has some megabytes.
+	// maxBody is how much of an answer is read. A scrape of thousands of Nodes has a few megabytes.
 	maxBody = 64 << 20
 	// buildInfo is a series that every replica exposes, leader or not.
 	buildInfo = "\ngpu_inventory_build_info{"
 )
 
-// Options say what to check; what is empty is not checked.
+// Options say what to check. An empty field is not checked.
 type Options struct {
-	// ReadyURL is that of /readyz.
+	// ReadyURL is the URL of /readyz.
 	ReadyURL string
-	// MetricsURL is that of /metrics.
+	// MetricsURL is the URL of /metrics.
 	MetricsURL string
-	// Inventory is the name of a GpuInventory, which Reader can read.
+	// Inventory is the name of a GpuInventory.
 	Inventory string
-	Reader    client.Reader
-	// TokenFile has the token for an https MetricsURL; it is never sent in plain text.
+	// Reader reads the GpuInventory.
+	Reader client.Reader
+	// TokenFile has the token for an https MetricsURL. It is never sent in plain text.
 	TokenFile string
-	// CAFile has the certificates by which to verify that of the MetricsURL; empty: those of the system.
+	// CAFile has the certificates that verify the one of MetricsURL. If it is empty, those of the system do.
 	CAFile string
-	// InsecureSkipVerify takes any certificate, as a self-signed one needs.
+	// InsecureSkipVerify accepts any certificate, which a self-signed one needs.
 	InsecureSkipVerify bool
-	// Timeout is how long to try again before a check has failed.
+	// Timeout is how long a check that fails is tried again.
 	Timeout time.Duration
 }
 
@@ -56,12 +57,12 @@ type Options struct {
 type Result struct {
 	// Name says what was checked.
 	Name string
-	// Err is why it failed, nil when it did not.
+	// Err is why the check failed. It is nil if it passed.
 	Err error
 }
 
-// Run checks one thing after the other. All share the one timeout, so that a check which cannot succeed does not keep the
-// others from being made: each is made at least once.
+// Run makes one check after the other. They share one timeout, but each is made at least once, so that one that cannot pass
+// does not prevent the others.
 func Run(ctx context.Context, o Options) []Result {
 	deadline := time.Now().Add(o.Timeout)
 	var results []Result
@@ -138,7 +139,7 @@ func (o Options) metrics(ctx context.Context) error {
 	return nil
 }
 
-// scraper is what a scrape of MetricsURL needs.
+// scraper returns the transport and the token for a scrape of MetricsURL.
 func (o Options) scraper() (*http.Transport, string, error) {
 	transport := &http.Transport{Proxy: nil}
 	target, err := url.Parse(o.MetricsURL)
@@ -150,7 +151,7 @@ func (o Options) scraper() (*http.Transport, string, error) {
 	}
 	transport.TLSClientConfig = &tls.Config{
 		MinVersion:         tls.VersionTLS12,
-		InsecureSkipVerify: o.InsecureSkipVerify, //nolint:gosec // asked for, as a self-signed certificate needs
+		InsecureSkipVerify: o.InsecureSkipVerify, //nolint:gosec // the user asked for it
 	}
 	if o.CAFile != "" {
 		content, err := os.ReadFile(o.CAFile)
@@ -169,7 +170,7 @@ func (o Options) scraper() (*http.Transport, string, error) {
 	return transport, strings.TrimSpace(string(token)), nil
 }
 
-// get returns the body of an answer of 200. Redirects are not followed: the token is for the one that was named.
+// get returns the body of an answer with status 200. It does not follow redirects, because the token is only for target.
 func get(ctx context.Context, transport http.RoundTripper, target, token string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
@@ -194,7 +195,7 @@ func get(ctx context.Context, transport http.RoundTripper, target, token string)
 	return string(body), nil
 }
 
-// firstLine keeps a report at one line for each check; /readyz has a line for each of its own.
+// firstLine puts the beginning of a body on one line, so that a report has one line for each check.
 func firstLine(body string) string {
 	const most = 300
 	line := strings.Join(strings.Fields(body), " ")

@@ -18,10 +18,10 @@ import (
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/leader"
 )
 
-// FieldOwner is the field manager of what comes from the file. It is not that of the status.
+// FieldOwner is the field manager of the fields in the file. The status has another one.
 const FieldOwner = "gpu-inventory-operator-config"
 
-// An apply that fails is tried again after minRetry, then less and less often, down to once in maxRetry.
+// An apply that fails is tried again after minRetry, and then after delays that double up to maxRetry.
 const (
 	minRetry = time.Second
 	maxRetry = 30 * time.Second
@@ -31,15 +31,15 @@ const (
 type Applier struct {
 	// Client writes to the API server.
 	Client client.Writer
-	// Leader says when a term begins, and whether this replica may write.
+	// Leader reports when a term begins, and whether this replica may write.
 	Leader *leader.Elector
 	// Manifest is what to apply.
 	Manifest *Manifest
 	Log      logr.Logger
 
 	mu   sync.Mutex
-	done bool  // in this term
-	err  error // why not
+	done bool  // the manifest has been applied in this term
+	err  error // of the last try in this term
 }
 
 // +kubebuilder:rbac:groups=homelab.youngju.dev,resources=gpuinventories,resourceNames=cluster,verbs=create;patch
@@ -51,7 +51,7 @@ func (a *Applier) Start(ctx context.Context) error {
 		a.set(false, nil)
 		select {
 		case elected <- struct{}{}:
-		default: // it is told already
+		default: // Start has not received the last one yet
 		}
 	})
 	for {
@@ -64,10 +64,10 @@ func (a *Applier) Start(ctx context.Context) error {
 	}
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: it hears of elections itself.
+// NeedLeaderElection implements manager.LeaderElectionRunnable. The Applier follows elections itself.
 func (*Applier) NeedLeaderElection() bool { return false }
 
-// Ready says what is missing while this replica leads and has not applied the manifest yet.
+// Ready returns an error while this replica leads and has not applied the manifest yet.
 func (a *Applier) Ready() error {
 	if !a.Leader.Leading() {
 		return nil
@@ -84,29 +84,30 @@ func (a *Applier) Ready() error {
 	}
 }
 
-// untilApplied tries until it has succeeded or nothing leads. A term that begins meanwhile begins anew. Each trouble is logged once.
+// untilApplied tries until the manifest is applied or this replica does not lead. If a new term begins meanwhile, it starts
+// over. It logs an error only if it is of another kind than the last one.
 func (a *Applier) untilApplied(ctx context.Context, elected <-chan struct{}) {
 	log := a.Log.WithValues("name", a.Manifest.Name, "file", a.Manifest.Path)
-	told := ""
+	logged := ""
 	for delay := minRetry; ; delay = min(2*delay, maxRetry) {
 		leading, err := a.apply(ctx)
 		if !leading {
-			return // the next term calls again
+			return // Start calls again in the next term
 		}
 		a.set(err == nil, err)
 		if err == nil {
 			log.Info("Applied the GpuInventory of the file")
 			return
 		}
-		if trouble := kindOf(err); trouble != told {
-			told = trouble
+		if kind := kindOf(err); kind != logged {
+			logged = kind
 			log.Error(err, "Cannot apply the GpuInventory of the file, trying again")
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-elected:
-			delay, told = minRetry/2, "" // which the loop doubles
+			delay, logged = minRetry/2, "" // the loop doubles the delay
 		case <-time.After(delay):
 		}
 	}
@@ -118,8 +119,8 @@ func (a *Applier) set(done bool, err error) {
 	a.done, a.err = done, err
 }
 
-// apply sends the manifest once. Nothing is compared before: which fields are the file's only the API server knows, and it
-// changes nothing when nothing differs.
+// apply sends the manifest once. It does not compare it with the object first: only the API server knows which fields the
+// file owns, and it changes nothing if nothing differs.
 func (a *Applier) apply(ctx context.Context) (leading bool, _ error) {
 	term, cancel, leading := a.Leader.Term(ctx)
 	if !leading {
@@ -131,7 +132,7 @@ func (a *Applier) apply(ctx context.Context) (leading bool, _ error) {
 	return true, explain(a.Manifest, err)
 }
 
-// explain adds what to do.
+// explain adds to an error what to do about it.
 func explain(m *Manifest, err error) error {
 	hint := ""
 	switch {
@@ -147,7 +148,8 @@ func explain(m *Manifest, err error) error {
 	return fmt.Errorf("apply gpuinventory %s from %s: %w%s", m.Name, m.Path, err, hint)
 }
 
-// kindOf tells troubles apart. The text of an error does not: a connection that fails has another port each time.
+// kindOf returns the same string for errors of the same kind. Their texts can differ: a connection that fails has another
+// port each time.
 func kindOf(err error) string {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		return fmt.Sprint(status.Status().Code, status.Status().Message)

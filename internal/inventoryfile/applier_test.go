@@ -75,14 +75,14 @@ func newApplier(w client.Writer, log logr.Logger) *Applier {
 	return &Applier{Client: w, Leader: leader.Always(logr.Discard()), Manifest: &Manifest{Path: "/f.yaml", Name: "cluster", Body: []byte("{}")}, Log: log}
 }
 
-// lead begins a term and returns what ends it.
+// lead begins a term and returns a function that ends it.
 func lead(t *testing.T, a *Applier) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = a.Leader.Run(ctx) // it has no error without a Lease
+		_ = a.Leader.Run(ctx) // which returns no error without a Lease
 	}()
 	synctest.Wait()
 	return func() { cancel(); <-ended }
@@ -152,7 +152,7 @@ func TestAnApplyThatFailsIsTriedAgainMoreAndMoreSeldomAndLoggedOnce(t *testing.T
 	}
 }
 
-func TestANewTroubleIsLogged(t *testing.T) {
+func TestAnErrorOfAnotherKindIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &fakeWriter{err: errors.New("dial tcp 127.0.0.1:40001: refused")}
 		var log logged
@@ -163,7 +163,7 @@ func TestANewTroubleIsLogged(t *testing.T) {
 		w.answer(errors.New("dial tcp 127.0.0.1:40002: refused"))
 		time.Sleep(time.Minute)
 		if got := log.with("trying again"); got != 1 {
-			t.Errorf("logged %d times, want once: the port makes no other trouble", got)
+			t.Errorf("logged %d times, want once: another port is not another kind of error", got)
 		}
 		w.answer(&meta.NoKindMatchError{})
 		time.Sleep(time.Minute)

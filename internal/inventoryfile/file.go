@@ -28,7 +28,7 @@ type Manifest struct {
 	Body []byte
 }
 
-// Read reads a file that holds one GpuInventory and nothing else. The error is one line that says what to change.
+// Read reads a file that holds one GpuInventory and nothing else. An error is one line that says what to change.
 func Read(path string) (*Manifest, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -42,8 +42,8 @@ func Read(path string) (*Manifest, error) {
 	return m, nil
 }
 
-// Parse is Read for the content of a file. It is strict: a field that is not known is a mistake in the spelling, and the
-// object would say something else than its author meant.
+// Parse parses the content of such a file. It refuses unknown fields: they are misspelt, and without them the object would
+// not be what its author meant.
 func Parse(content []byte) (*Manifest, error) {
 	document, err := onlyDocument(content)
 	if err != nil {
@@ -64,7 +64,8 @@ func Parse(content []byte) (*Manifest, error) {
 	return &Manifest{Name: inv.Name, Body: body}, nil
 }
 
-// onlyDocument refuses a second document: that it is not applied would not be noticed.
+// onlyDocument returns the one document in content. It refuses a second one, because nobody would notice that it is not
+// applied.
 func onlyDocument(content []byte) ([]byte, error) {
 	var found [][]byte
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
@@ -100,7 +101,7 @@ func blank(document []byte) bool {
 	return true
 }
 
-// decode takes an object of the right kind that says only what a person may say.
+// decode decodes a GpuInventory, and refuses fields that only the operator or the API server may set.
 func decode(raw []byte) (*v1.GpuInventory, error) {
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &top); err != nil {
@@ -129,7 +130,7 @@ func decode(raw []byte) (*v1.GpuInventory, error) {
 	return &inv, nil
 }
 
-// checkMetadata refuses what the API server decides, or what would make the apply mean something else.
+// checkMetadata refuses fields that the API server sets, and fields that would change the meaning of the apply.
 func checkMetadata(raw json.RawMessage) error {
 	var metadata map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &metadata); err != nil {
@@ -143,10 +144,10 @@ func checkMetadata(raw json.RawMessage) error {
 	return nil
 }
 
-// text is a JSON string; empty for everything else.
+// text returns the value of a JSON string, and an empty string for every other value.
 func text(raw json.RawMessage) string {
 	var s string
-	_ = json.Unmarshal(raw, &s) // whatever else it is, it is not the right text
+	_ = json.Unmarshal(raw, &s) // on an error, s stays empty
 	return s
 }
 

@@ -1,9 +1,9 @@
-// Package leader elects the one replica that writes. A replica that loses the Lease stops writing and runs for it again;
-// its caches stay warm and its process alive, so that an API server that was away for a minute costs no restart.
+// Package leader elects the one replica that writes. A replica that loses the Lease stops writing and tries to get it
+// again. It keeps its process and its caches, so that nothing restarts when the API server is away for a minute.
 //
-// The manager's own election ends the process instead, which is why it is not used. Losing the Lease is noticed here by
-// the clock of the last renewal, not by the elector's callback: while the API server hangs, that callback comes later
-// than another replica may take over.
+// The election of the manager is not used, because it ends the process. Leadership ends when the last successful renewal
+// is too old, and not only when the elector's callback says so: while the API server hangs, another replica may take over
+// before that callback comes.
 package leader
 
 import (
@@ -26,8 +26,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// Timings of the Lease, the defaults of the Kubernetes control plane: another replica takes over within 5 s of a clean
-// stop and within 25 s of a crash.
+// Timings of the Lease. They are the defaults of the Kubernetes control plane. Another replica takes over within 5 s of a
+// clean stop and within 25 s of a crash.
 const (
 	LeaseDuration = 15 * time.Second
 	RenewDeadline = 10 * time.Second
@@ -37,14 +37,14 @@ const (
 // WriteTimeout bounds every write, so that a request that hangs cannot block a reconciler.
 const WriteTimeout = 10 * time.Second
 
-// Elector holds or seeks leadership. The zero value does neither; use New or Always.
+// Elector holds or seeks leadership. Use New or Always to create one.
 type Elector struct {
 	lock resourcelock.Interface
 	log  logr.Logger
 	now  func() time.Time
 
 	mu      sync.Mutex
-	term    context.Context // ends when leadership does; nil while another replica leads
+	term    context.Context // ends with leadership; nil while this replica does not lead
 	renewed time.Time       // when the last successful renewal was sent; zero without a Lease
 	elected []func()        // called when leadership begins
 	lost    []func()        // called when it ends
@@ -53,10 +53,10 @@ type Elector struct {
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=gpu-inventory,resources=leases,verbs=create
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=gpu-inventory,resources=leases,resourceNames=gpu-inventory-operator,verbs=get;update
 
-// New is an Elector for the Lease namespace/name, with a client of its own: its timeout is short, so that one hanging request
-// does not cost the Lease, and other requests cannot delay renewals.
+// New returns an Elector for the Lease namespace/name. It has a client of its own, so that other requests cannot delay
+// renewals. The timeout of that client is short, so that one hanging request does not lose the Lease.
 func New(config *rest.Config, namespace, name string, log logr.Logger) (*Elector, error) {
-	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election") // it changes what it is given
+	config = rest.AddUserAgent(rest.CopyConfig(config), "leader-election") // a copy, because AddUserAgent changes its argument
 	config.Timeout = RenewDeadline / 2
 	client, err := coordinationv1.NewForConfig(config)
 	if err != nil {
@@ -75,11 +75,11 @@ func New(config *rest.Config, namespace, name string, log logr.Logger) (*Elector
 	return e, nil
 }
 
-// Always is an Elector that leads from Run until its end, for a single replica without a Lease.
+// Always returns an Elector for a single replica, which has no Lease and leads for as long as Run runs.
 func Always(log logr.Logger) *Elector { return &Elector{log: log, now: time.Now} }
 
-// Run seeks leadership until ctx ends, then releases the Lease. Call it outside the manager and end ctx only after the
-// reconcilers have stopped: then the write in flight is finished before another replica may begin.
+// Run seeks leadership until ctx ends, and then releases the Lease. Call it outside the manager, and end ctx only after the
+// reconcilers have stopped, so that the write in flight is finished before another replica begins to write.
 func (e *Elector) Run(ctx context.Context) error {
 	if e.lock == nil {
 		e.lead(ctx)
@@ -136,8 +136,8 @@ func (e *Elector) Term(ctx context.Context) (_ context.Context, _ context.Cancel
 	return term, func() { stop(); cancel() }, true
 }
 
-// Elected is a source that enqueues what requests returns each time that this replica becomes the leader: what happened
-// while another led has been seen by the caches, but acted on by nobody here.
+// Elected returns a source that enqueues what requests returns each time this replica becomes the leader. Its caches have
+// followed what happened while another replica led, but nothing here has acted on it.
 func (e *Elector) Elected(requests func(context.Context) []reconcile.Request) source.Source {
 	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		enqueue := func() {
@@ -150,7 +150,7 @@ func (e *Elector) Elected(requests func(context.Context) []reconcile.Request) so
 	})
 }
 
-// OnElected calls f each time that this replica becomes the leader, and at once if it is.
+// OnElected calls f each time this replica becomes the leader, and at once if it already is.
 func (e *Elector) OnElected(f func()) {
 	e.mu.Lock()
 	e.elected = append(e.elected, f)
@@ -161,12 +161,12 @@ func (e *Elector) OnElected(f func()) {
 	}
 }
 
-// OnLost calls f each time that leadership ends. Call it before Run.
+// OnLost calls f each time leadership ends. Call it before Run.
 func (e *Elector) OnLost(f func()) { e.lost = append(e.lost, f) }
 
 func (e *Elector) lead(term context.Context) {
 	e.mu.Lock()
-	if term.Err() != nil { // the elector calls from a goroutine, which may come late
+	if term.Err() != nil { // the elector calls lead from a goroutine, which may be late
 		e.mu.Unlock()
 		return
 	}
@@ -193,7 +193,7 @@ func (e *Elector) follow() {
 	}
 }
 
-// recordingLock notes when the Lease was last renewed.
+// recordingLock is a lock that tells its Elector when the Lease was last renewed.
 type recordingLock struct {
 	resourcelock.Interface
 	elector *Elector
@@ -208,25 +208,25 @@ func (l *recordingLock) Update(ctx context.Context, r resourcelock.LeaderElectio
 }
 
 func (l *recordingLock) record(r resourcelock.LeaderElectionRecord, write func() error) error {
-	sent := l.elector.now() // the other replicas count from when they see it, which is later
+	began := l.elector.now() // earlier than the time from which the other replicas count
 	if err := write(); err != nil {
 		return err
 	}
 	if r.HolderIdentity == l.Identity() {
-		l.elector.renew(sent)
+		l.elector.renewedAt(began)
 	}
 	return nil
 }
 
-// renew notes a renewal. One that comes when leadership had ended by the clock, but not yet for the elector, begins it
-// anew: what was asked for meanwhile was turned away.
-func (e *Elector) renew(sent time.Time) {
+// renewedAt records a successful renewal. If leadership had ended by the clock, but not yet for the elector, it begins again,
+// and the functions of OnElected are called, because writes were refused in the meantime.
+func (e *Elector) renewedAt(began time.Time) {
 	e.mu.Lock()
 	var again []func()
 	if e.term != nil && e.term.Err() == nil && !e.leading() {
 		again = slices.Clone(e.elected)
 	}
-	e.renewed = sent
+	e.renewed = began
 	e.mu.Unlock()
 	for _, enqueue := range again {
 		enqueue()

@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// clock is a clock that stands until it is moved.
+// clock is a clock that only moves when a test moves it.
 type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-// stubLock takes every write, or refuses it with err.
+// stubLock answers every write with err.
 type stubLock struct {
 	resourcelock.Interface
 	err error
@@ -29,7 +29,7 @@ func (l *stubLock) Update(context.Context, resourcelock.LeaderElectionRecord) er
 	return l.err
 }
 
-// leading is an Elector that has just become the leader.
+// leading returns an Elector that has just become the leader.
 func leading(t *testing.T) (*Elector, *clock, *recordingLock) {
 	t.Helper()
 	c := &clock{now: time.Unix(1000, 0)}
@@ -173,7 +173,7 @@ func TestARenewalAfterTheClockRanOutEnqueuesAnew(t *testing.T) {
 	}
 }
 
-func TestLossIsToldOnceForEachTerm(t *testing.T) {
+func TestLossIsReportedOnceForEachTerm(t *testing.T) {
 	e := Always(logr.Discard())
 	var lost int
 	e.OnLost(func() { lost++ })
@@ -183,7 +183,7 @@ func TestLossIsToldOnceForEachTerm(t *testing.T) {
 		e.follow()
 	}
 	if lost != 2 {
-		t.Errorf("told %d times, want 2", lost)
+		t.Errorf("called %d times, want 2", lost)
 	}
 }
 

@@ -6,70 +6,50 @@ import (
 	"sync"
 
 	"github.com/go-logr/logr"
-	"github.com/prometheus/client_golang/prometheus"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/inventory"
 )
 
-// State is the inventories as they are now. What it points to is shared and must not change: a change is another pointer.
+// State is the inventories as they are now. What it points to is shared and must not change: a change comes as another
+// pointer.
 type State struct {
-	// Inventories are the statuses by GpuInventory name, with every row: where rows of nodes that are not ready were left
-	// out, the series by reason are absent.
+	// Inventories are the statuses by GpuInventory name, with every row. If rows of nodes that are not ready were left out,
+	// the series by reason are absent.
 	Inventories map[string]*v1.GpuInventoryStatus
-	// Pools are the states of the expected pools by GpuInventory name. One that expects nothing, or that has no status here,
-	// has none.
+	// Pools are the states of the expected pools by GpuInventory name. Those of a GpuInventory without a status in
+	// Inventories are ignored.
 	Pools map[string][]inventory.PoolState
-	// Fleet is the inventory of all Nodes, from which the series of the nodes come. Nil: not known yet.
+	// Fleet is the inventory of all Nodes, which the series of the nodes come from. It is nil while that is not known.
 	Fleet *v1.GpuInventoryStatus
 }
 
-// Source gives the inventories to expose. False means that this replica does not lead, or that nothing is known yet: then
+// Source returns the inventories to expose. It returns false if this replica does not lead, or if nothing is known yet: then
 // there are no inventory series at all. It is called at each scrape, from several goroutines.
 type Source func() (State, bool)
 
-// Collector exposes inventories. Register it, or pass it to NewHandler, but not both: its series would occur twice.
+// Collector turns inventories into the text of their series, which NewHandler serves.
 type Collector struct {
 	source       Source
 	perNodeLimit int
 	log          logr.Logger
 
-	metrics cache[[]prometheus.Metric]
-	texts   cache[[][]byte]
+	cache cache
 
 	mu      sync.Mutex
-	tooMany bool // per-node series have turned themselves off
+	tooMany bool // there were more GPU nodes than the limit at the last scrape
 }
 
-// NewCollector returns a collector of the inventories that src gives. Series of single nodes are exposed while there are
-// at most perNodeLimit GPU nodes; 0 turns them off. When they turn themselves off or on, log says so once.
+// NewCollector returns a Collector of the inventories that src returns. Series of single nodes are exposed while there are
+// at most perNodeLimit GPU nodes; 0 turns them off. It is logged when their number turns them off or on again.
 func NewCollector(src Source, perNodeLimit int, log logr.Logger) *Collector {
-	return &Collector{
-		source: src, perNodeLimit: perNodeLimit, log: log,
-		metrics: cache[[]prometheus.Metric]{render: renderMetrics},
-		texts:   cache[[][]byte]{render: renderText},
-	}
+	return &Collector{source: src, perNodeLimit: perNodeLimit, log: log}
 }
 
-// Describe implements prometheus.Collector.
-func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, g := range inventoryGauges {
-		ch <- g.desc
-	}
-}
+// texts returns the texts of all series as they are now.
+func (c *Collector) texts() (inventories, nodes [][]byte) { return c.cache.get(c.state()) }
 
-// Collect implements prometheus.Collector.
-func (c *Collector) Collect(ch chan<- prometheus.Metric) {
-	inventories, nodes := c.metrics.get(c.state())
-	for _, m := range inventories {
-		ch <- m
-	}
-	for _, m := range nodes {
-		ch <- m
-	}
-}
-
-// state is what to expose now: without a fleet where single nodes are not exposed.
+// state returns what to expose now. It has no fleet if single nodes are not exposed.
 func (c *Collector) state() State {
 	state, ok := c.source()
 	switch {
@@ -82,7 +62,7 @@ func (c *Collector) state() State {
 	}
 }
 
-// perNode says whether to expose the nodes of the fleet one by one.
+// perNode reports whether to expose the nodes of the fleet one by one.
 func (c *Collector) perNode(fleet *v1.GpuInventoryStatus) bool {
 	if c.perNodeLimit <= 0 {
 		return false
@@ -103,18 +83,16 @@ func (c *Collector) perNode(fleet *v1.GpuInventoryStatus) bool {
 	return !tooMany
 }
 
-// cache keeps the samples of the last state, rendered, and builds anew only what comes from another status than before.
-type cache[T any] struct {
-	render func(*builder) T
-
+// cache keeps the texts of the last state, and renders only those whose part of the state has changed.
+type cache struct {
 	mu          sync.Mutex
 	state       State
-	inventories T
-	nodes       T
+	inventories [][]byte
+	nodes       [][]byte
 }
 
-// get gives the series of the inventories and those of the nodes.
-func (c *cache[T]) get(state State) (inventories, nodes T) {
+// get returns the texts of the inventories and those of the nodes.
+func (c *cache) get(state State) (inventories, nodes [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !maps.Equal(c.state.Inventories, state.Inventories) || !maps.EqualFunc(c.state.Pools, state.Pools, slices.Equal) {
@@ -125,7 +103,7 @@ func (c *cache[T]) get(state State) (inventories, nodes T) {
 				addPools(b, name, state.Pools[name])
 			}
 		}
-		c.inventories = c.render(b)
+		c.inventories = renderText(b)
 	}
 	if c.state.Fleet != state.Fleet {
 		b := newBuilder(0)
@@ -133,7 +111,7 @@ func (c *cache[T]) get(state State) (inventories, nodes T) {
 			b = newBuilder(nodeSeries * len(state.Fleet.Nodes))
 			addNodes(b, state.Fleet.Nodes)
 		}
-		c.nodes = c.render(b)
+		c.nodes = renderText(b)
 	}
 	c.state = state
 	return c.inventories, c.nodes

@@ -100,10 +100,10 @@ func TestPerNodeSeriesTurnThemselvesOffAndOnAndSayItOnce(t *testing.T) {
 	for i, step := range steps {
 		logged = nil
 		state = stateOf(bigFleet(step.nodes))
-		if got := testutil.CollectAndCount(c, nameNodeReady); got != step.wantNodes {
+		if got := testutil.CollectAndCount(textOf{c}, nameNodeReady); got != step.wantNodes {
 			t.Errorf("step %d: %d nodes have series, want %d", i, got, step.wantNodes)
 		}
-		if got := testutil.CollectAndCount(c, nameNodes); got != 1 {
+		if got := testutil.CollectAndCount(textOf{c}, nameNodes); got != 1 {
 			t.Errorf("step %d: the inventory has %d series %s, want 1", i, got, nameNodes)
 		}
 		if got := strings.Join(logged, "\n"); got != step.wantLog {
@@ -116,7 +116,7 @@ func TestOmittedRowsCountTowardsTheLimit(t *testing.T) {
 	s := bigFleet(5)
 	s.NodesOmitted = 6
 	c := NewCollector(func() (State, bool) { return stateOf(s), true }, 10, logr.Discard())
-	if got := testutil.CollectAndCount(c, nameNodeReady); got != 0 {
+	if got := testutil.CollectAndCount(textOf{c}, nameNodeReady); got != 0 {
 		t.Errorf("%d nodes have series, want none", got)
 	}
 }
@@ -124,7 +124,7 @@ func TestOmittedRowsCountTowardsTheLimit(t *testing.T) {
 func TestLimitOfZeroTurnsPerNodeSeriesOffSilently(t *testing.T) {
 	log := funcr.New(func(_, args string) { t.Errorf("logged %s, want nothing", args) }, funcr.Options{})
 	c := NewCollector(func() (State, bool) { return stateOf(smallFleet()), true }, 0, log)
-	if got := testutil.CollectAndCount(c, nameNodeReady); got != 0 {
+	if got := testutil.CollectAndCount(textOf{c}, nameNodeReady); got != 0 {
 		t.Errorf("%d nodes have series, want none", got)
 	}
 }
@@ -138,7 +138,7 @@ func TestScrapesMayRunAtOnceWhileTheStateChanges(t *testing.T) {
 		return s, true
 	}, noLimit, logr.Discard())
 	reg := prometheus.NewPedanticRegistry()
-	reg.MustRegister(c)
+	reg.MustRegister(textOf{c})
 	done := make(chan error)
 	for range 4 {
 		go func() {

@@ -83,7 +83,7 @@ gpu_inventory_warnings{inventory="cluster",warning="LabelsMissing"} 1
 `
 	state := stateOf(smallFleet())
 	state.Fleet = nil
-	if err := testutil.CollectAndCompare(collectorOf(state), strings.NewReader(want)); err != nil {
+	if err := testutil.CollectAndCompare(textOf{collectorOf(state)}, strings.NewReader(want)); err != nil {
 		t.Error(err)
 	}
 }
@@ -127,7 +127,7 @@ gpu_inventory_node_resource_capacity{node="lost",resource="nvidia.com/gpu"} 1
 gpu_inventory_node_warning{node="vague",warning="Cordoned"} 1
 gpu_inventory_node_warning{node="vague",warning="LabelsMissing"} 1
 `
-	if err := testutil.CollectAndCompare(collectorOf(State{Fleet: smallFleet()}), strings.NewReader(want)); err != nil {
+	if err := testutil.CollectAndCompare(textOf{collectorOf(State{Fleet: smallFleet()})}, strings.NewReader(want)); err != nil {
 		t.Error(err)
 	}
 }
@@ -235,7 +235,7 @@ func TestReasonsAreAbsentWhenTheyCannotBeCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := smallFleet()
 			tc.change(s)
-			got := testutil.CollectAndCount(collectorOf(State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": s}}), nameNotReadyNodes)
+			got := testutil.CollectAndCount(textOf{collectorOf(State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": s}})}, nameNotReadyNodes)
 			if (got > 0) != tc.want {
 				t.Errorf("%d series by reason, want some: %v", got, tc.want)
 			}
@@ -264,7 +264,7 @@ func TestCordonedNodesArePartOfThoseThatAreNotReady(t *testing.T) {
 func TestWarningsAreAbsentWhenTheyCannotBeCounted(t *testing.T) {
 	s := smallFleet()
 	s.Nodes, s.NodesOmitted = s.Nodes[:2], 1 // the row that was left out is of a ready node, and may have had a warning
-	got := testutil.CollectAndCount(collectorOf(State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": s}}), nameWarnings)
+	got := testutil.CollectAndCount(textOf{collectorOf(State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": s}})}, nameWarnings)
 	if got != 0 {
 		t.Errorf("%d series of warnings, want none", got)
 	}
@@ -275,7 +275,7 @@ func TestMetricsPassTheLinterOfPrometheus(t *testing.T) {
 	if _, err := NewRecorder(reg, BuildInfo{}, func() bool { return true }); err != nil {
 		t.Fatal(err)
 	}
-	if err := reg.Register(collectorOf(stateOf(smallFleet()))); err != nil {
+	if err := reg.Register(textOf{collectorOf(stateOf(smallFleet()))}); err != nil {
 		t.Fatal(err)
 	}
 	problems, err := testutil.GatherAndLint(reg)

@@ -1,9 +1,8 @@
 // Package metrics turns the current inventories into Prometheus samples and counts what the operator does.
 //
-// The inventory series come from a collector that asks for the inventories at each scrape, so a node that is gone leaves
-// no series behind, and from the leader alone, so that sums over replicas stay right. What is not known is an absent
-// series, never a zero.
+// The inventory series are made from the inventories at each scrape, so a node that is gone leaves no series behind. Only
+// the leader has them, so that sums over replicas are right. What is not known is an absent series, never a zero.
 //
-// Everything registers on a prometheus.Registerer that the caller passes in; nothing registers by itself. The package
-// imports the API types, not the reconcilers that use it.
+// What is counted is registered on a prometheus.Registerer that the caller passes in. The package does not import the
+// reconcilers that use it.
 package metrics

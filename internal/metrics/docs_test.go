@@ -51,7 +51,7 @@ func exposedMetrics(t *testing.T) map[string]shape {
 	}
 	r.Succeeded(time.Unix(1, 0))
 	r.Size(OutputStatus, 1)
-	if err := reg.Register(collectorOf(stateOf(smallFleet()))); err != nil {
+	if err := reg.Register(textOf{collectorOf(stateOf(smallFleet()))}); err != nil {
 		t.Fatal(err)
 	}
 	held := holders.Held{"a": {"nvidia.com/gpu": 1}}

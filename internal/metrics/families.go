@@ -3,8 +3,6 @@ package metrics
 import (
 	"cmp"
 	"slices"
-
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Type is the type of a metric, as the exposition format names it.
@@ -20,11 +18,11 @@ const (
 type Family struct {
 	// Name is the full name of the metric.
 	Name string
-	// Type says how its value may move.
+	// Type is counter or gauge.
 	Type Type
-	// Help says what a sample means.
+	// Help is what a sample means.
 	Help string
-	// Labels are the label names, sorted. Nil: none.
+	// Labels are the label names, sorted. It is nil for a metric without labels.
 	Labels []string
 }
 
@@ -34,24 +32,22 @@ func Families() []Family {
 	for _, g := range inventoryGauges {
 		all = append(all, g.Family)
 	}
-	all = append(all, gaugeNamespaceAllocated.Family)
+	all = append(all, familyNamespaceAllocated)
 	slices.SortFunc(all, func(a, b Family) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
-// gauge is a family of the collector.
+// gauge is a family whose samples come from inventories.
 type gauge struct {
 	Family
-	desc *prometheus.Desc
-	// join makes one value of two with the same labels.
+	// join returns one value for two samples with the same labels.
 	join func(a, b float64) float64
 }
 
-// newGauge wants the labels sorted by name: samples carry their labels in this order, as the exposition format does.
+// newGauge returns a gauge. The labels must be sorted by name, because the text has them in this order.
 func newGauge(name string, join func(a, b float64) float64, help string, labels ...string) *gauge {
 	return &gauge{
 		Family: Family{Name: name, Type: TypeGauge, Help: help, Labels: labels},
-		desc:   prometheus.NewDesc(name, help, labels, nil),
 		join:   join,
 	}
 }
@@ -117,8 +113,8 @@ var (
 		"Units of a resource that pods on the node hold.", labelNode, labelResource)
 )
 
-var gaugeNamespaceAllocated = newGauge(nameNamespaceAllocated, sum,
-	"Units of a resource that a namespace holds.", labelNamespace, labelResource)
+var familyNamespaceAllocated = Family{nameNamespaceAllocated, TypeGauge,
+	"Units of a resource that a namespace holds.", []string{labelNamespace, labelResource}}
 
 var inventoryGauges = []*gauge{
 	gaugeNodes, gaugeReadyNodes, gaugeUnknownNodes, gaugeNotReadyNodes, gaugeNotReadyCordoned, gaugeWarnings,

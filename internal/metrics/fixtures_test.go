@@ -2,15 +2,8 @@ package metrics
 
 import (
 	"fmt"
-	"io"
-	"strings"
-	"testing"
 
 	"github.com/go-logr/logr"
-	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
@@ -58,7 +51,7 @@ func smallFleet() *v1.GpuInventoryStatus {
 	}
 }
 
-// bigFleet has n GPU nodes, every tenth of them not ready and cordoned.
+// bigFleet has n GPU nodes, of which every tenth is not ready and cordoned.
 func bigFleet(n int) *v1.GpuInventoryStatus {
 	lost := (n + 9) / 10
 	s := &v1.GpuInventoryStatus{
@@ -93,7 +86,7 @@ func bigFleet(n int) *v1.GpuInventoryStatus {
 	return s
 }
 
-// somePools are an inventory's pools: one of which GPUs are missing, one of which that is not known, one that declares none.
+// somePools are the pools of an inventory: GPUs of one are missing, for one this is not known, and one declares no GPUs.
 func somePools() []inventory.PoolState {
 	return []inventory.PoolState{
 		{Name: "h100", ExpectedGpus: new(int32(32)), MissingGpus: new(int32(8))},
@@ -107,7 +100,7 @@ func bareState(s *v1.GpuInventoryStatus) State {
 	return State{Inventories: map[string]*v1.GpuInventoryStatus{"cluster": s}, Fleet: s}
 }
 
-// stateOf is the same with pools that are expected.
+// stateOf is a bareState with expected pools.
 func stateOf(s *v1.GpuInventoryStatus) State {
 	state := bareState(s)
 	state.Pools = map[string][]inventory.PoolState{"cluster": somePools()}
@@ -116,46 +109,4 @@ func stateOf(s *v1.GpuInventoryStatus) State {
 
 func collectorOf(state State) *Collector {
 	return NewCollector(func() (State, bool) { return state, true }, noLimit, logr.Discard())
-}
-
-// gather collects through a registry that checks everything that the client library can check.
-func gather(t *testing.T, cs ...prometheus.Collector) []*dto.MetricFamily {
-	t.Helper()
-	reg := prometheus.NewPedanticRegistry()
-	for _, c := range cs {
-		if err := reg.Register(c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatalf("Gather() error = %v", err)
-	}
-	return families
-}
-
-// parse reads the text format.
-func parse(t *testing.T, text io.Reader) map[string]*dto.MetricFamily {
-	t.Helper()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(text)
-	if err != nil {
-		t.Fatalf("parse the exposition: %v", err)
-	}
-	return families
-}
-
-// series flattens families to `name{label="value",...}` and their values.
-func series(families ...*dto.MetricFamily) map[string]float64 {
-	out := map[string]float64{}
-	for _, f := range families {
-		for _, m := range f.GetMetric() {
-			var labels []string
-			for _, l := range m.GetLabel() {
-				labels = append(labels, fmt.Sprintf("%s=%q", l.GetName(), l.GetValue()))
-			}
-			out[f.GetName()+"{"+strings.Join(labels, ",")+"}"] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
-		}
-	}
-	return out
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// NewHandler serves the metrics of g and those of c, which must not be registered on g, in the text format.
+// NewHandler returns a handler that serves the metrics of g and those of c in the text format.
 //
-// With tens of thousands of per-node series the client library spends nearly all of a scrape on checking and encoding
-// what has not changed. Here the collector's text is kept and written as it is. It is not compressed: that would cost
-// more than everything else together.
+// With tens of thousands of per-node series, the client library would spend nearly all of a scrape on checking and encoding
+// what has not changed. This handler keeps the text and writes it as it is. It does not compress it, because that would
+// cost more than everything else together.
 func NewHandler(g prometheus.Gatherer, c *Collector, log logr.Logger) http.Handler {
 	others := promhttp.HandlerFor(g, promhttp.HandlerOpts{
 		AcceptedFormats:    []expfmt.Format{expfmt.NewFormat(expfmt.TypeTextPlain)},
@@ -27,7 +27,7 @@ func NewHandler(g prometheus.Gatherer, c *Collector, log logr.Logger) http.Handl
 		if status.failed {
 			return
 		}
-		inventories, nodes := c.texts.get(c.state())
+		inventories, nodes := c.texts()
 		for _, texts := range [][][]byte{inventories, nodes} {
 			for _, text := range texts {
 				if _, err := w.Write(text); err != nil {
@@ -38,7 +38,7 @@ func NewHandler(g prometheus.Gatherer, c *Collector, log logr.Logger) http.Handl
 	})
 }
 
-// statusWriter notes whether the response is an error.
+// statusWriter records whether the response is an error.
 type statusWriter struct {
 	http.ResponseWriter
 	failed bool
@@ -50,7 +50,7 @@ func (w *statusWriter) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// errorLog takes the errors of the client library, which come ready for print.
+// errorLog logs the errors of the client library, which passes them as arguments of Println.
 type errorLog struct{ log logr.Logger }
 
 // Println implements promhttp.Logger.

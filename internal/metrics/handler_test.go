@@ -43,7 +43,7 @@ func TestHandlerServesWhatARegistryWould(t *testing.T) {
 			w := scrape(t, NewHandler(reg, collectorOf(stateOf(status)), logr.Discard()), nil)
 			got := parse(t, w.Body)
 
-			if err := reg.Register(collectorOf(stateOf(status))); err != nil {
+			if err := reg.Register(plain(func() State { return stateOf(status) })); err != nil {
 				t.Fatal(err)
 			}
 			want, err := reg.Gather()

@@ -15,9 +15,9 @@ var conditionStatuses = []metav1.ConditionStatus{metav1.ConditionTrue, metav1.Co
 func addInventory(b *builder, name string, s *v1.GpuInventoryStatus) {
 	inventory := b.label(labelInventory, name)
 
-	addKnown(b, gaugeNodes, s.TotalGpuNodes, inventory)
-	addKnown(b, gaugeReadyNodes, s.ReadyGpuNodes, inventory)
-	addKnown(b, gaugeUnknownNodes, s.UnknownGpuNodes, inventory)
+	addIfKnown(b, gaugeNodes, s.TotalGpuNodes, inventory)
+	addIfKnown(b, gaugeReadyNodes, s.ReadyGpuNodes, inventory)
+	addIfKnown(b, gaugeUnknownNodes, s.UnknownGpuNodes, inventory)
 	addNotReady(b, s, inventory)
 	addWarnings(b, s, inventory)
 	for i := range s.Products {
@@ -27,18 +27,18 @@ func addInventory(b *builder, name string, s *v1.GpuInventoryStatus) {
 			product = b.label(labelProduct, valueOther)
 		}
 		vendor := b.label(labelVendor, orUnknown(string(p.Vendor)))
-		addKnown(b, gaugeGpus, p.Gpus, inventory, product, vendor)
-		addKnown(b, gaugeReadyGpus, p.ReadyGpus, inventory, product, vendor)
-		addKnown(b, gaugeFreeGpus, p.FreeGpus, inventory, product, vendor)
-		addKnown(b, gaugeLargestFreeGpus, p.LargestFree, inventory, product, vendor)
+		addIfKnown(b, gaugeGpus, p.Gpus, inventory, product, vendor)
+		addIfKnown(b, gaugeReadyGpus, p.ReadyGpus, inventory, product, vendor)
+		addIfKnown(b, gaugeFreeGpus, p.FreeGpus, inventory, product, vendor)
+		addIfKnown(b, gaugeLargestFreeGpus, p.LargestFree, inventory, product, vendor)
 	}
 	for i := range s.Resources {
 		r := &s.Resources[i]
 		resource := b.label(labelResource, r.Name)
 		b.add(gaugeResourceCapacity, float64(r.Capacity), inventory, resource)
 		b.add(gaugeResourceAllocatable, float64(r.Allocatable), inventory, resource)
-		addKnown(b, gaugeResourceAllocated, r.Allocated, inventory, resource)
-		addKnown(b, gaugeResourceFree, r.Free, inventory, resource)
+		addIfKnown(b, gaugeResourceAllocated, r.Allocated, inventory, resource)
+		addIfKnown(b, gaugeResourceFree, r.Free, inventory, resource)
 	}
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
@@ -54,13 +54,13 @@ func addPools(b *builder, name string, pools []inventory.PoolState) {
 	inventory := b.label(labelInventory, name)
 	for i := range pools {
 		pool := b.label(labelPool, pools[i].Name)
-		addKnown(b, gaugeExpectedGpus, pools[i].ExpectedGpus, inventory, pool)
-		addKnown(b, gaugeMissingGpus, pools[i].MissingGpus, inventory, pool)
+		addIfKnown(b, gaugeExpectedGpus, pools[i].ExpectedGpus, inventory, pool)
+		addIfKnown(b, gaugeMissingGpus, pools[i].MissingGpus, inventory, pool)
 	}
 }
 
-// addNotReady counts the nodes that are not ready by reason. When rows of such nodes were left out of the status, the
-// counts would be too low, so there are none.
+// addNotReady counts the nodes that are not ready, by reason. If rows of such nodes were left out of the status, it adds
+// nothing, because the counts would be too low.
 func addNotReady(b *builder, s *v1.GpuInventoryStatus, inventory *label) {
 	rows := int32(0)
 	for i := range s.Nodes {
@@ -75,13 +75,13 @@ func addNotReady(b *builder, s *v1.GpuInventoryStatus, inventory *label) {
 		if n := &s.Nodes[i]; !n.Ready {
 			reason := b.label(labelReason, orUnknown(string(n.Reason)))
 			b.add(gaugeNotReadyNodes, 1, inventory, reason)
-			// Cordoned nodes are counted for every reason, also with 0: so that the two can be subtracted.
+			// This series exists for every reason, even with the value 0, so that it can be subtracted from the other one.
 			b.add(gaugeNotReadyCordoned, boolean(slices.Contains(n.Warnings, v1.WarningCordoned)), inventory, reason)
 		}
 	}
 }
 
-// addWarnings counts the warnings of the nodes. Rows that were left out may have had some, so then there are no counts.
+// addWarnings counts the warnings of the nodes. If rows were left out, it adds nothing, because they may have had some.
 func addWarnings(b *builder, s *v1.GpuInventoryStatus, inventory *label) {
 	if s.NodesOmitted != 0 {
 		return

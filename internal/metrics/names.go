@@ -1,6 +1,6 @@
 package metrics
 
-// Label names. node, resource and namespace are spelled as kube-state-metrics spells them, so that queries can join.
+// Label names. node, resource and namespace are spelled as in kube-state-metrics, so that queries can join.
 const (
 	labelCondition    = "condition"
 	labelController   = "controller"
@@ -71,14 +71,14 @@ const (
 	nameLeader            = "gpu_inventory_leader"
 )
 
-// Label values that stand for something else than themselves.
+// Label values with a special meaning.
 const (
-	// valueUnknown: no source says it.
+	// valueUnknown means that no source says it.
 	valueUnknown = "unknown"
-	// valueOther: the products beyond maxProducts, together.
+	// valueOther is all products beyond maxProducts.
 	valueOther = "other"
 )
 
-// maxProducts bounds how many products an inventory tells apart. A fleet has a handful; labels that anybody may write
-// must not be able to flood the time series database.
+// maxProducts is how many products of an inventory have series of their own. A fleet has a handful. Labels that anybody may
+// write must not be able to flood the time series database.
 const maxProducts = 500

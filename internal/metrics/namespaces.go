@@ -8,14 +8,19 @@ import (
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/holders"
 )
 
-// Namespaces exposes what pods and claims hold, by namespace. It is opt-in: a cluster may have ten thousand namespaces.
+var namespaceAllocated = prometheus.NewDesc(
+	familyNamespaceAllocated.Name, familyNamespaceAllocated.Help, familyNamespaceAllocated.Labels, nil)
+
+// Namespaces exposes what pods and claims hold, by namespace. It is not registered by default, because a cluster may have ten
+// thousand namespaces.
 type Namespaces struct {
-	// Held is what is held, by namespace and resource; false: not known, or this replica does not lead.
+	// Held returns what is held, by namespace and resource. It returns false if that is not known, or if this replica does
+	// not lead.
 	Held func() (holders.Held, bool)
 }
 
 // Describe implements prometheus.Collector.
-func (n Namespaces) Describe(ch chan<- *prometheus.Desc) { ch <- gaugeNamespaceAllocated.desc }
+func (n Namespaces) Describe(ch chan<- *prometheus.Desc) { ch <- namespaceAllocated }
 
 // Collect implements prometheus.Collector.
 func (n Namespaces) Collect(ch chan<- prometheus.Metric) {
@@ -25,7 +30,7 @@ func (n Namespaces) Collect(ch chan<- prometheus.Metric) {
 	}
 	for namespace, units := range held {
 		for resource, count := range units {
-			ch <- prometheus.MustNewConstMetric(gaugeNamespaceAllocated.desc, prometheus.GaugeValue, float64(count),
+			ch <- prometheus.MustNewConstMetric(namespaceAllocated, prometheus.GaugeValue, float64(count),
 				strings.ToValidUTF8(namespace, "\uFFFD"), strings.ToValidUTF8(resource, "\uFFFD"))
 		}
 	}

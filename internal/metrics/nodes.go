@@ -5,7 +5,7 @@ import v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 // bytesPerMiB turns the MiB of the API into the base unit of metrics.
 const bytesPerMiB = 1 << 20
 
-// nodeSeries is about how many series a node has.
+// nodeSeries is roughly how many series a node has.
 const nodeSeries = 8
 
 // addNodes adds the series of every GPU node.
@@ -14,7 +14,7 @@ func addNodes(b *builder, nodes []v1.GpuNode) {
 	for i := range nodes {
 		node := b.label(labelNode, nodes[i].Name)
 		if seen[node] {
-			continue // names are unique in a cluster; a second row could only contradict the first
+			continue // names are unique in a cluster, so this cannot be another node
 		}
 		seen[node] = true
 		b.newScope()
@@ -39,26 +39,26 @@ func addNode(b *builder, node *label, n *v1.GpuNode) {
 			b.label(labelVariant, g.Variant),
 			vendor,
 			b.label(labelWorkloadMode, orUnknown(string(n.WorkloadMode))))
-		addKnown(b, gaugeNodeGpus, g.Count, node, product, vendor)
+		addIfKnown(b, gaugeNodeGpus, g.Count, node, product, vendor)
 		counted = counted || g.Count != nil
 		if g.MemoryMiB != nil {
 			b.add(gaugeNodeGpuMemory, float64(*g.MemoryMiB)*bytesPerMiB, node, product)
 		}
 	}
-	if !counted { // the node's count can be known where no product's share of it is
-		addKnown(b, gaugeNodeGpus, n.GpuCount, node, b.label(labelProduct, valueUnknown), b.label(labelVendor, valueUnknown))
+	if !counted { // the total can be known although that of each product is not
+		addIfKnown(b, gaugeNodeGpus, n.GpuCount, node, b.label(labelProduct, valueUnknown), b.label(labelVendor, valueUnknown))
 	}
 	for i := range n.Resources {
 		r := &n.Resources[i]
 		resource := b.label(labelResource, r.Name)
 		b.add(gaugeNodeResourceCapacity, float64(r.Capacity), node, resource)
 		b.add(gaugeNodeResourceAllocatable, float64(r.Allocatable), node, resource)
-		addKnown(b, gaugeNodeResourceAllocated, r.Allocated, node, resource)
+		addIfKnown(b, gaugeNodeResourceAllocated, r.Allocated, node, resource)
 	}
 }
 
-// groups are the GPUs of a node. A node of which no source names a GPU still has its one unknown product, so that queries
-// that join on the node find it.
+// groups returns the GPUs of a node. If no source names any, it returns one unknown product, so that queries that join on
+// the node find it.
 func groups(n *v1.GpuNode) []v1.GpuGroup {
 	if len(n.Gpus) > 0 {
 		return n.Gpus

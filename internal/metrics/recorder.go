@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Outputs of the operator, as Wrote and Size are told.
+// Outputs of the operator, for Wrote and Size.
 const (
 	// OutputStatus is the status of a GpuInventory.
 	OutputStatus = "status"
@@ -18,7 +18,7 @@ const (
 	OutputConfigMap = "configmap"
 )
 
-// Controllers of the operator, as Reconciled is told.
+// Controllers of the operator, for Reconciled.
 const (
 	// ControllerGpuInventory keeps OutputStatus.
 	ControllerGpuInventory = "gpuinventory"
@@ -28,17 +28,18 @@ const (
 
 // Results of a write or a reconcile.
 const (
-	// ResultSuccess: it was done.
+	// ResultSuccess means that it was done.
 	ResultSuccess = "success"
-	// ResultUnchanged: there was nothing to do. Reconciles only.
+	// ResultUnchanged means that there was nothing to do. Only reconciles have it.
 	ResultUnchanged = "unchanged"
-	// ResultConflict: the object had changed since it was read, so the API server refused; tried again soon, no fault.
+	// ResultConflict means that the API server refused a write because the object had changed since it was read. This is
+	// normal, and tried again soon.
 	ResultConflict = "conflict"
-	// ResultError: it failed.
+	// ResultError means that it failed.
 	ResultError = "error"
 )
 
-// BuildInfo says what the operator was built from. An empty field is exposed as "unknown".
+// BuildInfo is what the operator was built from. An empty field is exposed as "unknown".
 type BuildInfo struct {
 	// Version is the release, such as v1.2.3.
 	Version string
@@ -55,7 +56,7 @@ type Recorder struct {
 }
 
 // NewRecorder returns a Recorder whose metrics, with those of the build and of leadership, are registered on reg. leader
-// says whether this replica leads now; it is called at each scrape. An error means that reg refused a metric.
+// reports whether this replica leads now, and is called at each scrape. An error means that reg refused a metric.
 func NewRecorder(reg prometheus.Registerer, build BuildInfo, leader func() bool) (*Recorder, error) {
 	r := &Recorder{
 		reconciles:  newCounterVec(familyReconcileTotal),
@@ -69,7 +70,7 @@ func NewRecorder(reg prometheus.Registerer, build BuildInfo, leader func() bool)
 		prometheus.GaugeOpts{Name: familyLeader.Name, Help: familyLeader.Help},
 		func() float64 { return boolean(leader()) })
 
-	// A counter that is absent until its first event hides that event from rate().
+	// If a counter were absent until its first event, rate() would not show that event.
 	for _, controller := range []string{ControllerGpuInventory, ControllerConfigMap} {
 		for _, result := range []string{ResultSuccess, ResultUnchanged, ResultConflict, ResultError} {
 			r.reconciles.WithLabelValues(controller, result)

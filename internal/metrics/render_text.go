@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// escapeValue escapes a label value as the text format wants it.
+// escapeValue escapes a label value for the text format.
 var escapeValue = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
-// renderText turns samples into the text exposition format, version 0.0.4: one text per gauge, help and type included.
+// renderText turns samples into the text exposition format, version 0.0.4. It returns one text per gauge, with its help and
+// type.
 func renderText(b *builder) [][]byte {
 	for _, l := range b.interned {
 		l.text = l.name + `="` + escapeValue.Replace(l.value) + `"`
 	}
-	// Growing texts of a megabyte would cost as much as writing them.
+	// To let texts of a megabyte grow would cost as much as to write them.
 	sizes := map[*gauge]int{}
 	for s := range b.all {
 		sizes[s.gauge] += sampleSize(s)
@@ -47,7 +48,7 @@ func appendSample(text []byte, s *sample) []byte {
 	return append(text, '\n')
 }
 
-// sampleSize is about how many bytes appendSample appends.
+// sampleSize estimates how many bytes appendSample appends.
 func sampleSize(s *sample) int {
 	const value = 8
 	size := len(s.gauge.Name) + len("} \n") + value

@@ -3,21 +3,18 @@ package metrics
 import (
 	"math"
 	"strings"
-
-	dto "github.com/prometheus/client_model/go"
 )
 
-// label is a label of a series. A builder has one for each name and value, so equal pointers mean equal labels.
+// label is a label of a series. A builder has one for each name and value, so equal labels are equal pointers.
 type label struct {
 	name, value string
-	text        string         // as the text format has it; set by renderText
-	pair        *dto.LabelPair // as the client library has it; set by renderMetrics
+	text        string // as the text format has it; set by renderText
 }
 
 // maxLabels is the most labels that a gauge of the collector has.
 const maxLabels = 6
 
-// labels are those of a series, in the order of its gauge; the rest is nil.
+// labels are the labels of a series, in the order of its gauge. The rest is nil.
 type labels [maxLabels]*label
 
 // sample is one series.
@@ -31,7 +28,7 @@ type sample struct {
 type builder struct {
 	samples  []sample
 	interned map[labelKey]*label
-	// scope is where the samples are with which a further one may share gauge and labels.
+	// scope has the indices of the samples that the next one may have to be joined with.
 	scope map[scopeKey]int
 }
 
@@ -50,11 +47,11 @@ func newBuilder(samples int) *builder {
 	}
 }
 
-// newScope says that no further sample has the gauge and labels of an earlier one, so that few have to be remembered.
+// newScope promises that no later sample has the same gauge and labels as an earlier one, which keeps scope small.
 func (b *builder) newScope() { clear(b.scope) }
 
-// label gives a label. A value that is not UTF-8 would make the whole scrape fail, so what cannot be read of it becomes
-// the replacement character.
+// label returns the label with a name and a value. A value that is not UTF-8 would make the whole scrape fail, so invalid
+// bytes become the replacement character.
 func (b *builder) label(name, value string) *label {
 	k := labelKey{name, strings.ToValidUTF8(value, "\uFFFD")}
 	l := b.interned[k]
@@ -65,8 +62,8 @@ func (b *builder) label(name, value string) *label {
 	return l
 }
 
-// add adds a sample. The labels must be those of the gauge, in its order. Samples with the same labels, which forged or
-// unreadable values can cause, are joined: a series that occurs twice would make the whole scrape fail.
+// add adds a sample. The labels must be those of the gauge, in its order. Forged or invalid values can lead to two samples
+// with the same labels. They are joined, because a series that occurs twice would make the whole scrape fail.
 func (b *builder) add(g *gauge, value float64, ls ...*label) {
 	k := scopeKey{gauge: g}
 	copy(k.labels[:], ls)
@@ -78,14 +75,14 @@ func (b *builder) add(g *gauge, value float64, ls ...*label) {
 	b.samples = append(b.samples, sample{gauge: g, labels: k.labels, value: value})
 }
 
-// addKnown adds a sample unless its value is unknown.
-func addKnown[T int32 | int64](b *builder, g *gauge, value *T, ls ...*label) {
+// addIfKnown adds a sample unless its value is nil.
+func addIfKnown[T int32 | int64](b *builder, g *gauge, value *T, ls ...*label) {
 	if value != nil {
 		b.add(g, float64(*value), ls...)
 	}
 }
 
-// all gives the samples that have a value.
+// all iterates over the samples that have a value.
 func (b *builder) all(yield func(*sample) bool) {
 	for i := range b.samples {
 		if s := &b.samples[i]; !math.IsNaN(s.value) && !yield(s) {
@@ -97,7 +94,7 @@ func (b *builder) all(yield func(*sample) bool) {
 func sum(a, b float64) float64      { return a + b }
 func greatest(a, b float64) float64 { return max(a, b) }
 
-// same gives the value that both agree on. Where they do not, there is no right one, and the series is left out.
+// same returns the value if both are equal. If not, neither is right, and NaN leaves the series out.
 func same(a, b float64) float64 {
 	if a == b {
 		return a

@@ -15,22 +15,22 @@ import (
 	"time"
 )
 
-// certificates is where the certificate of a TLS server comes from. An error is for the client and the probe: there is
-// none yet.
+// certificates is where a TLS server gets its certificate from.
 type certificates interface {
+	// certificate returns the certificate to serve now, or an error while there is none.
 	certificate() (*tls.Certificate, error)
-	// run keeps it current until ctx ends.
+	// run keeps the certificate up to date until ctx ends.
 	run(ctx context.Context)
 }
 
-// A self-signed certificate is replaced when less than renewBefore of its life is left.
+// A self-signed certificate is replaced when it is valid for less than renewBefore.
 const (
 	selfSignedFor = 365 * 24 * time.Hour
 	renewBefore   = selfSignedFor / 3
 )
 
-// selfSigned makes the certificate itself and keeps it in memory. A client that does not verify it is safe from those
-// who listen, not from those who answer in the operator's place.
+// selfSigned makes its own certificate and keeps it in memory. Nobody can read what a client that does not verify it
+// receives, but somebody else could answer the client in the operator's place.
 type selfSigned struct {
 	host string
 
@@ -38,7 +38,7 @@ type selfSigned struct {
 	current *tls.Certificate
 }
 
-// run implements certificates: there is nothing to watch.
+// run implements certificates. There is nothing to watch.
 func (s *selfSigned) run(context.Context) {}
 
 func (s *selfSigned) certificate() (*tls.Certificate, error) {
@@ -68,7 +68,7 @@ func makeCertificate(host string, now time.Time) (*tls.Certificate, error) {
 	template := &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      pkix.Name{CommonName: host},
-		NotBefore:    now.Add(-time.Hour), // for clients whose clock is late
+		NotBefore:    now.Add(-time.Hour), // for clients whose clock is slow
 		NotAfter:     now.Add(selfSignedFor),
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},

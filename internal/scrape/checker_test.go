@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// ask checks a token and returns its status; 0 with the error.
+// ask returns the status with which a token is answered, or 0 and the error.
 func ask(t *testing.T, c *checker, source, token string) (int, error) {
 	t.Helper()
-	v, err := c.check(t.Context(), source, token, Path)
+	v, err := c.check(t.Context(), question{source: source, token: token, path: Path})
 	return v.code, err
 }
 
@@ -53,7 +53,7 @@ func TestAnAnswerForOnePathIsNoneForAnother(t *testing.T) {
 	reviews := &fakeReviews{}
 	c := newChecker(reviews)
 	for _, path := range []string{"/metrics", "/other"} {
-		if _, err := c.check(t.Context(), "a", "good", path); err != nil {
+		if _, err := c.check(t.Context(), question{source: "a", token: "good", path: path}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,7 +122,7 @@ func TestAReviewThatHangsEnds(t *testing.T) {
 	})
 }
 
-// The whole of it: random tokens come for three minutes, from several addresses, and the scraper goes on as if nothing was.
+// Random tokens come from several addresses for three minutes, and the scraper does not notice.
 func TestAFloodOfTokensReachesNeitherTheAPIServerNorTheScraper(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reviews := &fakeReviews{}
@@ -201,12 +201,12 @@ func TestTheCheckerIsBounded(t *testing.T) {
 	done := make(chan struct{})
 	close(done)
 	for i := range maxAnswers {
-		var q question
-		q[0], q[1] = byte(i), byte(i>>8)
-		c.answers[q] = &answer{done: done, verdict: verdict{code: http.StatusOK}, asked: now.Add(time.Duration(i) * time.Millisecond)}
+		var key answerKey
+		key[0], key[1] = byte(i), byte(i>>8)
+		c.answers[key] = &answer{done: done, verdict: verdict{code: http.StatusOK}, asked: now.Add(time.Duration(i) * time.Millisecond)}
 	}
 	c.tidy(now)
-	if _, ok := c.answers[question{}]; ok || len(c.answers) != maxAnswers-1 {
+	if _, ok := c.answers[answerKey{}]; ok || len(c.answers) != maxAnswers-1 {
 		t.Errorf("%d answers kept, the one that ends first among them: %v", len(c.answers), ok)
 	}
 }
@@ -214,10 +214,10 @@ func TestTheCheckerIsBounded(t *testing.T) {
 func TestNoQuestionWaitsLongForItsTurn(t *testing.T) {
 	now := time.Unix(0, 0)
 	b := newBudget()
-	for _, known := range []bool{false, true} {
+	for _, recent := range []bool{false, true} {
 		turns := 0
 		for i := range 100 {
-			wait, ok := b.take(now, fmt.Sprint(i), known)
+			wait, ok := b.take(now, fmt.Sprint(i), recent)
 			if wait > maxWait {
 				t.Fatalf("a question waits for %s, want at most %s", wait, maxWait)
 			}

@@ -1,8 +1,9 @@
-// Package scrape serves /metrics: over TLS to those who may read it, or in plain text to everybody, in both cases with
-// limits that a client cannot get around. What is served is not its business; that comes as a handler.
+// Package scrape serves /metrics, over TLS to those who may read it, or in plain text to everybody. Both ways have limits
+// that a client cannot get around. The package does not know what it serves: that is a handler that it is given.
 //
-// A scraper shows a bearer token. The API server says whose it is (TokenReview) and whether its owner may get the path
-// (SubjectAccessReview). The package metrics/filters of controller-runtime asks the same questions, but with the API server's
-// own library, which makes the linker keep every exported method of the program: it adds 20 MiB. Two typed clients add next
-// to nothing. The answers are kept for a short time, and how often the API server is asked is bounded, whatever tokens come.
+// A scraper sends a bearer token. The API server says whose token it is (TokenReview) and whether its owner may get the
+// path (SubjectAccessReview). The package metrics/filters of controller-runtime asks the same questions, but it uses the
+// API server's own library, which makes the linker keep every exported method in the program: that adds 20 MiB. The two
+// typed clients used here add next to nothing. Answers are reused for a short time, and the number of questions to the
+// API server is limited, whatever tokens come.
 package scrape

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// maxToken is the length of the longest token that is looked at. Those of service accounts have some 1 kB.
+	// maxToken is the length of the longest token that is checked. Those of ServiceAccounts have about 1 kB.
 	maxToken = 16 << 10
-	// logPeriod is how often the log says that tokens cannot be checked.
+	// logPeriod is how often the log may say that tokens cannot be checked.
 	logPeriod = time.Minute
 )
 
-// guard lets through to next who may get the path.
+// guard passes a request to next if the owner of its token may get the path.
 type guard struct {
 	checker *checker
 	next    http.Handler
@@ -50,9 +50,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		source = r.RemoteAddr
 	}
-	v, err := g.checker.check(r.Context(), source, token, r.URL.Path)
+	v, err := g.checker.check(r.Context(), question{source: source, token: token, path: r.URL.Path})
 	switch {
-	case r.Context().Err() != nil: // nobody waits for the answer any more
+	case r.Context().Err() != nil: // the client has gone
 	case errors.Is(err, errBusy):
 		w.Header().Set("Retry-After", "1")
 		refuse(w, verdict{http.StatusTooManyRequests, err.Error() + "; try again later"})
@@ -72,7 +72,7 @@ func refuse(w http.ResponseWriter, v verdict) {
 	http.Error(w, v.reason, v.code)
 }
 
-// report logs why scrapes are refused that perhaps ought not to be. Scrapes come again and again, so not for each.
+// report logs why scrapes are refused although they may be allowed, at most once in logPeriod.
 func (g *guard) report(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

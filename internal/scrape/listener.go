@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// listener keeps at most max connections open. Where one more comes, it is not the newcomer that has to go, or a client that
-// opens connections and says nothing could keep everybody out, but the oldest of those that wait: for the rest of a request,
-// or for the next. Only while all are being answered, the oldest of all.
+// listener keeps at most max connections open. To accept one more, it closes the oldest connection that waits for a
+// request or for the rest of one, or the oldest of all if every one is being answered. If it refused the new one instead, a
+// client that opens connections and sends nothing could keep everybody out.
 type listener struct {
 	net.Listener
 	max int
@@ -17,7 +17,7 @@ type listener struct {
 	open []*conn // oldest first
 }
 
-// conn is a connection that a listener has accepted.
+// conn is a connection that a listener accepted.
 type conn struct {
 	net.Conn
 	listener  *listener
@@ -37,7 +37,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// admit adds c and returns the connection that has to go for it.
+// admit adds c and returns the connection to close for it, if any.
 func (l *listener) admit(c *conn) (victim *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// setAnswering says whether a request of the connection is being answered.
+// setAnswering records whether a request of the connection is being answered.
 func (c *conn) setAnswering(yes bool) {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()

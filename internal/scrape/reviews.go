@@ -13,18 +13,18 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// verdict is an answer to a token: http.StatusOK, or the status to refuse it with, and for people why.
+// verdict is the answer to a question: http.StatusOK, or the status to refuse the request with and, for people, the reason.
 type verdict struct {
 	code   int
 	reason string
 }
 
-// reviewer says what to answer to a token that asks for a path. An error means that it is not known.
+// reviewer decides whether the owner of a token may get a path. An error means that this is not known.
 type reviewer interface {
 	review(ctx context.Context, token, path string) (verdict, error)
 }
 
-// apiServer asks the API server.
+// apiServer is the reviewer that asks the API server.
 type apiServer struct {
 	tokens authenticationclient.TokenReviewInterface
 	access authorizationclient.SubjectAccessReviewInterface
@@ -46,21 +46,21 @@ func newAPIServer(cfg *rest.Config) (*apiServer, error) {
 }
 
 func (a *apiServer) review(ctx context.Context, token, path string) (verdict, error) {
-	who, err := a.tokens.Create(ctx, &authenticationv1.TokenReview{
+	identity, err := a.tokens.Create(ctx, &authenticationv1.TokenReview{
 		Spec: authenticationv1.TokenReviewSpec{Token: token},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		return verdict{}, fmt.Errorf("create token review: %w", err)
 	}
-	if !who.Status.Authenticated {
+	if !identity.Status.Authenticated {
 		return verdict{http.StatusUnauthorized, "the API server does not accept the bearer token; it may have expired"}, nil
 	}
-	user := who.Status.User
+	user := identity.Status.User
 	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
 	for key, values := range user.Extra {
 		extra[key] = authorizationv1.ExtraValue(values)
 	}
-	may, err := a.access.Create(ctx, &authorizationv1.SubjectAccessReview{
+	access, err := a.access.Create(ctx, &authorizationv1.SubjectAccessReview{
 		Spec: authorizationv1.SubjectAccessReviewSpec{
 			User: user.Username, Groups: user.Groups, UID: user.UID, Extra: extra,
 			NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: path, Verb: "get"},
@@ -69,7 +69,7 @@ func (a *apiServer) review(ctx context.Context, token, path string) (verdict, er
 	if err != nil {
 		return verdict{}, fmt.Errorf("create subject access review: %w", err)
 	}
-	if !may.Status.Allowed {
+	if !access.Status.Allowed {
 		return verdict{http.StatusForbidden, fmt.Sprintf(
 			"%q may not get %s; bind it to a ClusterRole with nonResourceURLs [%q] and verbs [\"get\"], such as the chart's ...-metrics-reader",
 			user.Username, path, path)}, nil

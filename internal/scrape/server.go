@@ -20,15 +20,15 @@ import (
 // Path is where metrics are served.
 const Path = "/metrics"
 
-// Limits of the server. A scrape takes milliseconds; whoever needs longer than this is not scraping.
+// Limits of the server. A scrape takes milliseconds, so they do not affect scrapers.
 const (
-	readHeaderTimeout = 5 * time.Second // and of the TLS handshake
+	readHeaderTimeout = 5 * time.Second // also for the TLS handshake
 	readTimeout       = 10 * time.Second
 	writeTimeout      = 30 * time.Second
-	idleTimeout       = 2 * time.Minute // scrapes of once a minute use one connection
+	idleTimeout       = 2 * time.Minute // a scraper that comes once a minute keeps its connection
 	maxHeaderBytes    = maxToken + 4<<10
 	maxConnections    = 64
-	// stopTimeout is how long a stop waits for scrapes. The Lease is released after it.
+	// stopTimeout is how long a stop waits for running scrapes. The Lease is released only after that.
 	stopTimeout = 2 * time.Second
 )
 
@@ -36,43 +36,43 @@ const (
 type Options struct {
 	// Address is where to listen.
 	Address string
-	// Secure serves over TLS, to those who may get Path. Otherwise everybody gets it in plain text.
+	// Secure serves over TLS, and only to those who may get Path. Otherwise everybody gets it in plain text.
 	Secure bool
-	// CertDir has tls.crt and tls.key; empty: a self-signed certificate.
+	// CertDir is a directory with tls.crt and tls.key. If it is empty, the certificate is self-signed.
 	CertDir string
-	// Config is for asking the API server.
+	// Config is for requests to the API server.
 	Config *rest.Config
-	// Handler answers who may ask.
+	// Handler answers the requests that are allowed.
 	Handler http.Handler
 	Log     logr.Logger
 }
 
-// Server serves metrics on leaders and standbys alike.
+// Server serves metrics, on leaders and on other replicas.
 type Server struct {
 	server   *http.Server
 	listener net.Listener
 	certs    certificates // nil without TLS
 }
 
-// Listen opens the port, so that one that cannot be had is known at the start.
+// Listen opens the port, so that a port that is taken is an error at the start.
 func Listen(o Options) (*Server, error) {
 	handler := o.Handler
 	var certs certificates
 	if o.Secure {
-		asked, err := newAPIServer(o.Config)
+		reviewer, err := newAPIServer(o.Config)
 		if err != nil {
 			return nil, err
 		}
-		handler = newGuard(asked, handler, o.Log)
+		handler = newGuard(reviewer, handler, o.Log)
 		if certs, err = newCertificates(o.CertDir, o.Log); err != nil {
 			return nil, err
 		}
 	}
-	opened, err := net.Listen("tcp", o.Address)
+	accepting, err := net.Listen("tcp", o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for scrapes of metrics: %w; see --metrics-bind-address", err)
 	}
-	return newServer(opened, certs, handler, o.Log), nil
+	return newServer(accepting, certs, handler, o.Log), nil
 }
 
 func newCertificates(dir string, log logr.Logger) (certificates, error) {
@@ -85,17 +85,17 @@ func newCertificates(dir string, log logr.Logger) (certificates, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read host name: %w", err)
 	}
-	own := &selfSigned{host: host}
-	if _, err := own.certificate(); err != nil {
+	certs := &selfSigned{host: host}
+	if _, err := certs.certificate(); err != nil {
 		return nil, err
 	}
-	return own, nil
+	return certs, nil
 }
 
-func newServer(opened net.Listener, certs certificates, handler http.Handler, logger logr.Logger) *Server {
+func newServer(accepting net.Listener, certs certificates, handler http.Handler, logger logr.Logger) *Server {
 	mux := http.NewServeMux()
 	mux.Handle("GET "+Path, answering(handler))
-	s := &Server{certs: certs, listener: &listener{Listener: opened, max: maxConnections}}
+	s := &Server{certs: certs, listener: &listener{Listener: accepting, max: maxConnections}}
 	if certs != nil {
 		s.listener = tls.NewListener(s.listener, &tls.Config{
 			MinVersion: tls.VersionTLS12,
@@ -106,7 +106,7 @@ func newServer(opened net.Listener, certs certificates, handler http.Handler, lo
 		})
 	}
 	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true) // one connection, one request at a time: HTTP/2 would get around the limits
+	protocols.SetHTTP1(true) // HTTP/2 would have many requests on one connection, and get around the limits
 	s.server = &http.Server{
 		Protocols:         protocols,
 		Handler:           mux,
@@ -121,10 +121,10 @@ func newServer(opened net.Listener, certs certificates, handler http.Handler, lo
 	return s
 }
 
-// AddTo makes the manager run the server. It serves before caches have synced, as it serves standbys.
+// AddTo makes the manager run the server, also before its caches have synced and on replicas that do not lead.
 func (s *Server) AddTo(mgr manager.Manager) error {
 	timeout := stopTimeout
-	// Only this type is started before the caches and stopped after everything else.
+	// The manager starts this type before the caches, and stops it after everything else.
 	serve := &manager.Server{Name: "metrics", Server: s.server, Listener: s.listener, ShutdownTimeout: &timeout}
 	if err := mgr.Add(serve); err != nil {
 		return fmt.Errorf("add metrics server: %w", err)
@@ -132,8 +132,8 @@ func (s *Server) AddTo(mgr manager.Manager) error {
 	if s.certs == nil {
 		return nil
 	}
-	if err := mgr.Add(watch{s.certs}); err != nil {
-		return fmt.Errorf("add certificate watch: %w", err)
+	if err := mgr.Add(renewal{s.certs}); err != nil {
+		return fmt.Errorf("add certificate renewal: %w", err)
 	}
 	check := func(*http.Request) error {
 		_, err := s.certs.certificate()
@@ -145,19 +145,19 @@ func (s *Server) AddTo(mgr manager.Manager) error {
 	return nil
 }
 
-// watch keeps certificates current, on leaders and standbys alike.
-type watch struct{ certs certificates }
+// renewal keeps certificates up to date, on replicas that do not lead, too.
+type renewal struct{ certs certificates }
 
 // Start implements manager.Runnable.
-func (w watch) Start(ctx context.Context) error {
-	w.certs.run(ctx)
+func (r renewal) Start(ctx context.Context) error {
+	r.certs.run(ctx)
 	return nil
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (watch) NeedLeaderElection() bool { return false }
+func (renewal) NeedLeaderElection() bool { return false }
 
-// connKey is the key of a request's connection in its context.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
 func withConn(ctx context.Context, c net.Conn) context.Context {
@@ -167,7 +167,7 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// answering tells the listener which connections to spare.
+// answering marks the connection while next answers a request of it, so that the listener does not close it.
 func answering(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, ok := r.Context().Value(connKey{}).(*conn); ok {
@@ -178,7 +178,7 @@ func answering(next http.Handler) http.Handler {
 	})
 }
 
-// debugLog takes what the server says about its clients: a handshake that failed, or plain HTTP on the TLS port.
+// debugLog logs what net/http reports about clients, such as a failed handshake or plain HTTP on the TLS port.
 type debugLog struct{ log logr.Logger }
 
 // Write implements io.Writer.

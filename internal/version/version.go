@@ -1,14 +1,12 @@
-// Package version says which build this is.
+// Package version reports which build this is.
 package version
 
-import (
-	"runtime/debug"
-)
+import "runtime/debug"
 
-// override is set by the linker where the build has no version control data, as in an image build.
+// override is set by the linker if the build has no version control data, as in an image build.
 var override string
 
-// Version is the module version or the one that the linker set, "devel" when neither is known.
+// Version returns the version that the linker set, or that of the module, or "devel" if neither is known.
 func Version() string {
 	if override != "" {
 		return override
@@ -19,7 +17,7 @@ func Version() string {
 	return "devel"
 }
 
-// Revision is the commit that was built, with "+dirty" for a changed tree; empty when not known.
+// Revision returns the commit that was built, with "+dirty" if the tree was changed. It is empty if the commit is not known.
 func Revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -8,15 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Codecs are codecs that prune what they decode from protobuf. Other media types, and what they encode, are as they were.
+// Codecs returns codecs that prune what they decode from protobuf. Everything else is as in the given ones.
 func Codecs(codecs runtime.NegotiatedSerializer) runtime.NegotiatedSerializer {
 	return negotiated{codecs}
 }
 
 type negotiated struct{ runtime.NegotiatedSerializer }
 
-// SupportedMediaTypes implements runtime.NegotiatedSerializer. The serializer of a stream decodes its frames, which hold
-// objects for the other one to decode.
+// SupportedMediaTypes implements runtime.NegotiatedSerializer. The stream serializers stay as they are: they decode only the
+// frames of a watch, and Serializer decodes the objects in them.
 func (n negotiated) SupportedMediaTypes() []runtime.SerializerInfo {
 	var out []runtime.SerializerInfo
 	for _, info := range n.NegotiatedSerializer.SupportedMediaTypes() {
@@ -30,7 +30,7 @@ func (n negotiated) SupportedMediaTypes() []runtime.SerializerInfo {
 
 type pruning struct{ runtime.Serializer }
 
-// Decode implements runtime.Decoder. A message that cannot be pruned is decoded as it is, so that the decoder says what is
+// Decode implements runtime.Decoder. A message that cannot be pruned is decoded as it is, so that the decoder reports what is
 // wrong with it.
 func (p pruning) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	buffer := buffers.Get().(*[]byte)
@@ -44,15 +44,15 @@ func (p pruning) Decode(data []byte, defaults *schema.GroupVersionKind, into run
 		return p.Serializer.Decode(data, defaults, into)
 	}
 	*buffer = pruned
-	return p.Serializer.Decode(pruned, defaults, into) // which copies what it keeps
+	return p.Serializer.Decode(pruned, defaults, into) // it copies what it keeps, so the buffer can be reused
 }
 
-// maxBuffer keeps the buffers of lists from staying.
+// maxBuffer is the size above which a buffer, such as that of a list, is not reused.
 const maxBuffer = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// magic begins every object. What follows is a runtime.Unknown, whose fields are the type, and the object itself.
+// magic begins every object. A runtime.Unknown follows, which has the type and the object itself.
 var magic = []byte{'k', '8', 's', 0}
 
 const (
@@ -62,8 +62,8 @@ const (
 	typeMetaKind = 2
 )
 
-// pruneObject appends to out an object without what nobody looks at. It is false for a kind that stays whole, and for data
-// that is no such object.
+// pruneObject appends a pruned object to out. It returns false for a kind that stays whole, and for data that is not an
+// object.
 func pruneObject(out, data []byte) ([]byte, bool) {
 	envelope, ok := bytes.CutPrefix(data, magic)
 	if !ok {
@@ -77,7 +77,7 @@ func pruneObject(out, data []byte) ([]byte, bool) {
 	return out, err == nil
 }
 
-// kindOf is the kind that an envelope names; empty: none.
+// kindOf returns the kind in an envelope, or an empty string if it has none.
 func kindOf(envelope []byte) string {
 	meta, ok := lastBytes(envelope, typeMeta)
 	if !ok {

@@ -1,7 +1,8 @@
-// Package wire reads Nodes and Pods from an API server at a fraction of the usual cost: what nobody looks at is cut out of
-// the protobuf message before it is decoded. A Node of 19 kB, most of which are images, or a Pod of 5 kB becomes a few
-// hundred bytes, and the decoder, the typed object and the garbage collector have that much less to do.
+// Package wire decodes Nodes and Pods at a fraction of the usual cost: it cuts the fields that nothing reads out of the
+// protobuf message before the message is decoded. A typical Node of 16 kB is cut to 6 kB, and a Pod of 4 kB to about 200
+// bytes. That saves memory and time in the decoder, in the typed object and in the garbage collector; BenchmarkDecode shows
+// how much.
 //
-// What is kept is a table of field numbers. Kubernetes never gives a number another meaning, and what the fields mean stays
-// the business of the generated decoders: they decode what is left. It knows nothing of clients, stores or clocks.
+// A table of field numbers says what is kept. Kubernetes never gives a number another meaning. The generated decoders of
+// Kubernetes decode what is left. The package knows nothing of clients, stores or clocks.
 package wire

@@ -15,7 +15,7 @@ var kinds = map[string]fields{
 	"PodList":  list(pod),
 }
 
-// list is a list of items, with its metadata: the version, and where the next page begins.
+// list returns the fields of a list of items. Its metadata has the resource version and where the next page begins.
 func list(item fields) fields { return fields{1: {}, 2: {of: item}} }
 
 var node = fields{
@@ -63,5 +63,5 @@ var container = fields{
 	24: {}, // restartPolicy
 }
 
-// endsList reports the annotation by which a watch tells that all of a list has been streamed.
+// endsList reports whether key is the annotation that marks the end of a list in a watch.
 func endsList(key string) bool { return key == metav1.InitialEventsAnnotationKey }

@@ -6,18 +6,18 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// fields are the fields of a message that are kept. All others are cut out.
+// fields are the fields of a message that are kept, by number. All others are cut out.
 type fields map[protowire.Number]part
 
-// part says how much of a field is kept. The zero part is all of it.
+// part says how much of a field is kept. The zero value keeps all of it.
 type part struct {
-	// of are the fields that are kept of a message.
+	// of are the fields to keep of a field that is a message.
 	of fields
-	// key says of which keys the entries of a map are kept.
+	// key reports whether to keep the entry with a key, for a field that is a map.
 	key func(string) bool
 }
 
-// prune appends to out what keep keeps of a message.
+// prune appends to out the fields of message that are in keep.
 func prune(out, message []byte, keep fields) ([]byte, error) {
 	for len(message) > 0 {
 		number, kind, tag := protowire.ConsumeTag(message)
@@ -53,11 +53,11 @@ func prune(out, message []byte, keep fields) ([]byte, error) {
 	return out, nil
 }
 
-// longest is the most bytes that a length takes.
+// longest is the most bytes that an encoded length takes.
 const longest = 10
 
-// pruneField appends a field with a message in it. How long that is, is known only when it has been pruned, so it is moved
-// back to behind its length.
+// pruneField appends a field that is a message. Its length comes first, but is known only after the message has been pruned.
+// So the message is pruned at some distance, and then moved to the end of its length.
 func pruneField(out []byte, number protowire.Number, value []byte, keep fields) ([]byte, error) {
 	out = protowire.AppendTag(out, number, protowire.BytesType)
 	length := len(out)
@@ -71,13 +71,13 @@ func pruneField(out []byte, number protowire.Number, value []byte, keep fields) 
 	return append(out, pruned...), nil
 }
 
-// mapKey is the key of an entry of a map with strings as keys: field 1.
+// mapKey returns field 1 of an entry of a map, which is its key.
 func mapKey(entry []byte) string {
 	key, _ := lastBytes(entry, 1)
 	return string(key)
 }
 
-// lastBytes is the value of a field. When it comes more than once, the last counts, as for a decoder.
+// lastBytes returns the value of a field. If the field occurs more than once, the last one counts, as for a decoder.
 func lastBytes(message []byte, want protowire.Number) (value []byte, ok bool) {
 	for len(message) > 0 {
 		number, kind, tag := protowire.ConsumeTag(message)

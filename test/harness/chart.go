@@ -17,18 +17,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Helm installs the chart of a folder, with the Helm SDK.
+// Helm installs a chart from a folder, with the Helm SDK.
 type Helm struct {
-	// Kubeconfig is the file that says which cluster.
+	// Kubeconfig is the kubeconfig file of the cluster.
 	Kubeconfig string
 	// Chart is the chart's folder.
 	Chart string
-	// Release and Namespace are where to install it.
+	// Release is the name of the release, and Namespace is where to install it.
 	Release, Namespace string
 }
 
-// Install installs the chart into an existing namespace. It does not wait for pods: no controller may be there to start
-// them.
+// Install installs the chart into an existing namespace. It does not wait for pods, because the cluster may have no controller
+// that starts them.
 func (h Helm) Install(ctx context.Context, values map[string]any) (*release.Release, error) {
 	cfg, err := h.configuration()
 	if err != nil {
@@ -70,7 +70,8 @@ func (h Helm) Uninstall() error {
 	return err
 }
 
-// configuration is made anew for each call, as each run of the helm command does: it remembers what the cluster serves.
+// configuration returns a new configuration for each call, as for each run of the helm command, because it caches what the
+// cluster serves.
 func (h Helm) configuration() (*action.Configuration, error) {
 	settings := cli.New()
 	settings.KubeConfig = h.Kubeconfig
@@ -82,8 +83,8 @@ func (h Helm) configuration() (*action.Configuration, error) {
 	return cfg, nil
 }
 
-// InventoryArgs does for a manager outside of a pod what the kubelet does for one inside: it puts the GpuInventory that the
-// release describes into dir. It returns the flag that names the file there, or none where the release describes none.
+// InventoryArgs writes the GpuInventory that a release describes into a file in dir, as the kubelet does for a manager in a
+// pod. It returns the flag that names the file, or no flag if the release does not describe a GpuInventory.
 func InventoryArgs(ctx context.Context, c client.Client, deployment *appsv1.Deployment, dir string) ([]string, error) {
 	const flag = "--inventory-file="
 	pod := deployment.Spec.Template.Spec
@@ -109,7 +110,7 @@ func InventoryArgs(ctx context.Context, c client.Client, deployment *appsv1.Depl
 	return nil, nil
 }
 
-// mountedConfigMap is the name of the ConfigMap that the first container has at a path.
+// mountedConfigMap returns the name of the ConfigMap that the first container has at a path.
 func mountedConfigMap(pod corev1.PodSpec, path string) (string, error) {
 	for _, mount := range pod.Containers[0].VolumeMounts {
 		for _, volume := range pod.Volumes {

@@ -15,9 +15,10 @@ import (
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 )
 
-// ControlPlane is a running kube-apiserver with its etcd: no controllers, no scheduler, no nodes but those created.
+// ControlPlane is a running kube-apiserver with its etcd. It has no controllers, no scheduler, and only the nodes that are
+// created.
 type ControlPlane struct {
-	// Config is the administrator's.
+	// Config is the administrator's config.
 	Config *rest.Config
 	// Client is an uncached client of the administrator.
 	Client client.Client
@@ -28,7 +29,7 @@ type ControlPlane struct {
 	dir string
 }
 
-// StartControlPlane starts the programs in the folder that KUBEBUILDER_ASSETS names.
+// StartControlPlane starts the programs in the folder KUBEBUILDER_ASSETS.
 func StartControlPlane() (*ControlPlane, error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		return nil, errors.New("KUBEBUILDER_ASSETS is not set: run this through make, which finds or builds the control plane")
@@ -62,10 +63,10 @@ func (cp *ControlPlane) Stop() error {
 	return errors.Join(cp.env.Stop(), os.RemoveAll(cp.dir))
 }
 
-// Dir is a folder that Stop removes.
+// Dir returns a folder that Stop removes.
 func (cp *ControlPlane) Dir() string { return cp.dir }
 
-// NewClient is an uncached client for the core types and ours.
+// NewClient returns an uncached client for the core types and ours.
 func NewClient(cfg *rest.Config) (client.Client, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {

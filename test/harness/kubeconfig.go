@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ServiceAccountConfig is a config that acts as a ServiceAccount, by a token as a pod would have it.
+// ServiceAccountConfig returns a config that acts as a ServiceAccount, with a token like that of a pod.
 func ServiceAccountConfig(ctx context.Context, admin *rest.Config, namespace, name string) (*rest.Config, error) {
 	c, err := NewClient(admin)
 	if err != nil {
@@ -29,7 +29,7 @@ func ServiceAccountConfig(ctx context.Context, admin *rest.Config, namespace, na
 	return cfg, nil
 }
 
-// WriteKubeconfig writes a config to a file for programs that read one.
+// WriteKubeconfig writes a config to a kubeconfig file.
 func WriteKubeconfig(cfg *rest.Config, path string) error {
 	const name = "gpu-inventory"
 	kubeconfig := clientcmdapi.NewConfig()
@@ -45,7 +45,7 @@ func WriteKubeconfig(cfg *rest.Config, path string) error {
 	return nil
 }
 
-// EnsureNamespace creates a namespace unless it is there.
+// EnsureNamespace creates a namespace if it does not exist.
 func EnsureNamespace(ctx context.Context, c client.Client, name string) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if err := c.Create(ctx, ns); client.IgnoreAlreadyExists(err) != nil {

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// BuildManager builds the manager into dir and returns the program's path.
+// BuildManager builds the manager into dir and returns the path of the program.
 func BuildManager(ctx context.Context, dir string) (string, error) {
 	bin := filepath.Join(dir, "manager")
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, "github.com/gpu-inventory/gpu-inventory-operator/cmd/manager")
@@ -31,7 +31,7 @@ func BuildManager(ctx context.Context, dir string) (string, error) {
 
 // Manager is the operator running as a process.
 type Manager struct {
-	// MetricsURL and ProbeURL are where it serves.
+	// MetricsURL and ProbeURL are the URLs that it serves, without a path.
 	MetricsURL, ProbeURL string
 
 	cmd  *exec.Cmd
@@ -55,7 +55,7 @@ func StartManager(bin, kubeconfig, namespace string, args ...string) (*Manager, 
 		"--metrics-bind-address=" + metrics, "--metrics-secure=false", "--health-probe-bind-address=" + probes,
 	}, args...)...)
 	m.cmd.Stderr = m.log
-	// A process group of its own, so that an interrupt at the terminal does not reach it before us.
+	// In a process group of its own, an interrupt at the terminal reaches only this program, which then stops the manager.
 	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := m.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start manager: %w", err)
@@ -67,7 +67,7 @@ func StartManager(bin, kubeconfig, namespace string, args ...string) (*Manager, 
 	return m, nil
 }
 
-// Stop asks the process to end, as a kubelet would, and returns how it ended. It kills the process after 30 s.
+// Stop asks the process to end, as a kubelet would, and returns the error that it ended with. It kills the process after 30 s.
 func (m *Manager) Stop() error {
 	select {
 	case <-m.done:
@@ -95,10 +95,10 @@ func (m *Manager) Kill() error {
 	return err
 }
 
-// Exited is closed when the process has ended.
+// Exited returns a channel that is closed when the process has ended.
 func (m *Manager) Exited() <-chan struct{} { return m.done }
 
-// Log is what the process has logged so far.
+// Log returns what the process has logged so far.
 func (m *Manager) Log() string { return m.log.String() }
 
 // Logged returns the log entries with the given message.
@@ -115,7 +115,7 @@ func (m *Manager) Logged(msg string) []map[string]any {
 	return out
 }
 
-// Metrics scrapes the process.
+// Metrics returns the answer to a scrape of the process.
 func (m *Manager) Metrics() (string, error) {
 	_, body, err := get(m.MetricsURL + "/metrics")
 	return body, err
@@ -152,7 +152,7 @@ func freePorts() (a, b string, err error) {
 	return la.Addr().String(), lb.Addr().String(), nil
 }
 
-// logBuffer is a buffer that may be read while the process writes.
+// logBuffer is a buffer that can be read while the process writes to it.
 type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

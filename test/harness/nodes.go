@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ReadNodes reads the Nodes of a file that holds lists as kubectl prints them, one to a document.
+// ReadNodes reads the Nodes in a file. Each document of it is a list, as kubectl prints it.
 func ReadNodes(path string) ([]corev1.Node, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -28,7 +28,7 @@ func ReadNodes(path string) ([]corev1.Node, error) {
 	return nodes, nil
 }
 
-// CreateNode creates a Node with its status, which the API server takes in a request of its own.
+// CreateNode creates a Node and then updates its status, which takes a second request.
 func CreateNode(ctx context.Context, c client.Client, node *corev1.Node) error {
 	status := node.Status.DeepCopy()
 	node.ResourceVersion, node.UID = "", ""

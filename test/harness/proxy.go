@@ -18,9 +18,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Proxy stands between a client and the API server. It records every request and can answer some of them itself.
+// Proxy is a proxy between a client and the API server. It records every request and can answer some of them itself.
 type Proxy struct {
-	// Config reaches the API server through the proxy, as the user that the proxy was made for.
+	// Config reaches the API server through the proxy, as the user of the config that StartProxy was given.
 	Config *rest.Config
 
 	server *http.Server
@@ -28,20 +28,20 @@ type Proxy struct {
 	mu       sync.Mutex
 	requests []Request
 	fault    Fault
-	cut      chan struct{} // closed to end the requests that run
+	cut      chan struct{} // closed to end the running requests
 }
 
 // Request is one request that a client made.
 type Request struct {
 	// Verb is the Kubernetes verb, such as list, watch or patch.
 	Verb string
-	// Group, Resource and Subresource say of what; Resource is empty for discovery and other paths.
+	// Group, Resource and Subresource are what it is for. Resource is empty for discovery and other paths.
 	Group, Resource, Subresource string
-	// Namespace and Name say which; Name may come from a field selector.
+	// Namespace and Name are those of the object. Name may come from a field selector.
 	Namespace, Name string
-	// Path is the path with its query.
+	// Path is the path with the query.
 	Path string
-	// Code is the HTTP status of the answer; 0 while it is not there yet, as for a running watch.
+	// Code is the HTTP status of the answer, or 0 while there is no answer.
 	Code int
 }
 
@@ -50,8 +50,8 @@ func (r Request) Write() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, r.Verb)
 }
 
-// Fault answers a request instead of the API server when it returns true. It may forward the request itself and do
-// with the answer what it likes.
+// Fault may answer a request instead of the API server, and then returns true. It can use forward to get the answer of the
+// API server.
 type Fault func(w http.ResponseWriter, r Request, forward func(http.ResponseWriter)) bool
 
 // StartProxy starts a proxy on a loopback port that acts as the user of cfg.
@@ -73,7 +73,7 @@ func StartProxy(cfg *rest.Config) (*Proxy, error) {
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1,                         // watches must not wait for a full buffer
-		ErrorLog:      log.New(io.Discard, "", 0), // a client that goes away is no news
+		ErrorLog:      log.New(io.Discard, "", 0), // it would report clients that go away
 	}
 	p.server = &http.Server{Handler: p.record(forward), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = p.server.Serve(listener) }()
@@ -88,7 +88,7 @@ func (p *Proxy) Stop() error {
 	return nil
 }
 
-// CutWatches breaks every connection, and with it the watches that run.
+// CutWatches ends all running requests, and so all watches.
 func (p *Proxy) CutWatches() {
 	p.mu.Lock()
 	cut := p.cut
@@ -97,7 +97,7 @@ func (p *Proxy) CutWatches() {
 	close(cut)
 }
 
-// Requests are those since the last Reset, in order.
+// Requests returns the requests since the last Reset that match, in order.
 func (p *Proxy) Requests(match func(Request) bool) []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +117,7 @@ func (p *Proxy) Reset() {
 	p.requests = nil
 }
 
-// SetFault makes the proxy ask f first, for every request; nil ends that.
+// SetFault makes the proxy call f first for every request. Nil ends that.
 func (p *Proxy) SetFault(f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +135,7 @@ func (p *Proxy) record(next http.Handler) http.Handler {
 		rec := &statusRecorder{ResponseWriter: w, done: func(code int) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			// After a Reset the slot is another request's, or none.
+			// After a Reset, there is another request at this index, or none.
 			if index < len(*current) && (*current)[index].Path == req.Path {
 				(*current)[index].Code = code
 			}

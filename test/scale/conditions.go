@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// conditions says under what conditions the run was made.
+// conditions returns a text about the conditions of the run.
 func conditions(b *bench) string {
 	version := func(program string) string {
 		out, err := exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), program), "--version").Output()
@@ -32,7 +32,7 @@ func conditions(b *bench) string {
 		version("kube-apiserver"), version("etcd"), b.settle, b.idleFor, b.changes)
 }
 
-// field is a value of a file in /proc with lines such as "name : value".
+// field returns a value in a file in /proc with lines such as "name : value".
 func field(path, name string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -21,19 +21,19 @@ import (
 	"github.com/gpu-inventory/gpu-inventory-operator/test/harness"
 )
 
-// cluster is a control plane of its own and the clients that play its kubelets.
+// cluster is a control plane and the clients that take the part of its kubelets.
 type cluster struct {
 	config     *rest.Config
 	kubeconfig string
 	dir        string
-	core       kubernetes.Interface // protobuf
+	core       kubernetes.Interface // uses protobuf
 	client     client.Client        // for GpuInventories
 
 	env *envtest.Environment
 }
 
-// startCluster starts kube-apiserver and etcd with room for the load. envtest runs etcd without fsync, which makes all
-// writes faster than on a real disk: the operator's and the floor's alike.
+// startCluster starts kube-apiserver and etcd with limits that are high enough for the load. envtest runs etcd without fsync,
+// so all writes, both of the operator and of the floor, are faster than on a real disk.
 func startCluster() (*cluster, error) {
 	if os.Getenv("KUBEBUILDER_ASSETS") == "" {
 		return nil, errors.New("KUBEBUILDER_ASSETS is not set: run this through make bench, which finds or builds the control plane")
@@ -80,7 +80,7 @@ func (c *cluster) start() (err error) {
 
 func (c *cluster) stop() error { return errors.Join(c.env.Stop(), os.RemoveAll(c.dir)) }
 
-// freshInventory replaces a GpuInventory by one without a status.
+// freshInventory replaces a GpuInventory with one that has no status.
 func (c *cluster) freshInventory(ctx context.Context, name string) error {
 	inv := &v1.GpuInventory{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if err := c.client.Delete(ctx, inv); client.IgnoreNotFound(err) != nil {

@@ -19,7 +19,7 @@ import (
 // floorObject is the GpuInventory whose status the floor writes.
 const floorObject = "floor"
 
-// measureFloor measures the program that does the least.
+// measureFloor measures the floor, the program that does the least.
 func (b *bench) measureFloor(ctx context.Context) error {
 	status, err := b.equallyBigStatus()
 	if err != nil {
@@ -44,7 +44,7 @@ func (b *bench) measureFloor(ctx context.Context) error {
 	}
 	b.report.floorSynced[0], b.report.floorSynced[1] = nodes.Sub(p.started), pods.Sub(p.started)
 	f := &b.report.floor
-	if f.settled, err = b.settleDown(ctx, p); err != nil {
+	if f.atRest, err = b.memoryAtRest(ctx, p); err != nil {
 		return err
 	}
 	if f.cpu, _, err = b.millicores(ctx, p); err != nil {
@@ -57,7 +57,7 @@ func (b *bench) measureFloor(ctx context.Context) error {
 	return b.client.Delete(ctx, &v1.GpuInventory{ObjectMeta: metav1.ObjectMeta{Name: floorObject}})
 }
 
-// equallyBigStatus is the status that the operator will write for these Nodes, without the number that the floor fills in.
+// equallyBigStatus returns the status that the operator will write for these Nodes, without the number that the floor fills in.
 func (b *bench) equallyBigStatus() ([]byte, error) {
 	rows := make([]v1.GpuNode, 0, b.nodes)
 	held := map[string]map[string]int64{}

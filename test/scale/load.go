@@ -17,7 +17,8 @@ import (
 // loaders is how many requests are in flight while objects are created or changed in bulk.
 const loaders = 16
 
-// loadNodes creates the Nodes from one number up to another, not included. The API server takes a Node's status with it.
+// loadNodes creates the Nodes with numbers from from up to, but without, to. The API server accepts their status in the same
+// request.
 func (c *cluster) loadNodes(ctx context.Context, from, to int) error {
 	return inParallel(ctx, "nodes", from, to, func(i int) error {
 		_, err := c.core.CoreV1().Nodes().Create(ctx, fleet.Node(i), metav1.CreateOptions{})
@@ -25,7 +26,7 @@ func (c *cluster) loadNodes(ctx context.Context, from, to int) error {
 	})
 }
 
-// loadPods creates Pods that are bound already.
+// loadPods creates Pods that are already bound to Nodes.
 func (c *cluster) loadPods(ctx context.Context, pods, nodes int) error {
 	for i := range fleet.Namespaces {
 		if err := harness.EnsureNamespace(ctx, c.client, fleet.Namespace(i)); err != nil {
@@ -39,8 +40,8 @@ func (c *cluster) loadPods(ctx context.Context, pods, nodes int) error {
 	})
 }
 
-// inParallel calls do for each number, says every 10 s how far it is, and stops at the first error. An object that is there
-// already is none: a create that was answered too late is tried again by the client.
+// inParallel calls do for each number, reports progress every 10 s, and stops at the first error. It ignores errors that say
+// that an object already exists: the client retries a create whose answer came too late.
 func inParallel(ctx context.Context, what string, from, to int, do func(int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

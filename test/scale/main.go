@@ -1,8 +1,8 @@
 // Command scale measures the operator on a large cluster: a real kube-apiserver with etcd, thousands of made-up Nodes and
-// Pods, the manager as a process, and beside it in the same run the floor, a bare client-go reflector that does the least.
+// Pods, and the manager as a process. In the same run it measures the floor, a bare client-go reflector that does the least.
 //
-// It fails on counts and on ratios to the floor, which hold on any machine. Absolute figures are printed beside their budgets
-// and judged by people.
+// It fails if a count, or a ratio to the floor, exceeds its budget: those hold on any machine. It prints absolute figures
+// beside their budgets for people to judge.
 package main
 
 import (
@@ -66,8 +66,8 @@ type bench struct {
 	options
 	*cluster
 	report  report
-	manager string // program
-	floor   string // program
+	manager string // path of the program
+	floor   string // path of the program
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -93,10 +93,10 @@ func run(ctx context.Context, o options) (err error) {
 	return b.report.finish(b)
 }
 
-// few is the size of a small cluster, of which the memory is measured too.
+// few is the number of Nodes of the small cluster for which memory is measured, too.
 const few = 10
 
-// measure runs all phases. Those of the manager and of the floor follow each other, so that they do not share the CPUs.
+// measure runs all phases one after the other, so that the manager and the floor do not share the CPUs.
 func (b *bench) measure(ctx context.Context) error {
 	for _, phase := range []struct {
 		name string

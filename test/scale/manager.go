@@ -7,71 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
-	"github.com/gpu-inventory/gpu-inventory-operator/test/harness"
 )
-
-// measureStart measures the program, and how soon after its start an API server hears of it.
-func (b *bench) measureStart(ctx context.Context) error {
-	info, err := os.Stat(b.manager)
-	if err != nil {
-		return err
-	}
-	b.report.binary = float64(info.Size()) / (1 << 20)
-	if b.report.reflectMethods, err = reflectMethods(ctx, module+"/cmd/manager"); err != nil {
-		return err
-	}
-	for range 11 {
-		took, err := b.firstRequest(ctx)
-		if err != nil {
-			return err
-		}
-		b.report.firstRequest = append(b.report.firstRequest, took)
-	}
-	return nil
-}
-
-// firstRequest starts the manager against a server that answers nothing useful.
-func (b *bench) firstRequest(ctx context.Context) (time.Duration, error) {
-	first := make(chan time.Time, 1)
-	var once sync.Once
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		once.Do(func() { first <- time.Now() })
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}))
-	defer server.Close()
-	kubeconfig := filepath.Join(b.dir, "nowhere")
-	if err := harness.WriteKubeconfig(&rest.Config{Host: server.URL}, kubeconfig); err != nil {
-		return 0, err
-	}
-	p, err := start(b.manager, nil, "--kubeconfig="+kubeconfig, "--namespace="+namespace, "--metrics-bind-address=0", "--health-probe-bind-address=0")
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		_ = p.cmd.Process.Kill() // there is nothing that it should clean up
-		<-p.done
-	}()
-	select {
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	case at := <-first:
-		return at.Sub(p.started), nil
-	case <-time.After(10 * time.Second):
-		return 0, errors.Join(errors.New("no request within 10 s"), p.alive())
-	}
-}
 
 // measureFew measures the memory on a small cluster.
 func (b *bench) measureFew(ctx context.Context) error {
@@ -80,11 +23,11 @@ func (b *bench) measureFew(ctx context.Context) error {
 		return err
 	}
 	defer p.stop()
-	b.report.few, err = b.settleDown(ctx, p)
+	b.report.few, err = b.memoryAtRest(ctx, p)
 	return err
 }
 
-// startAndPublish starts the manager on an inventory without a status and waits for the Nodes to be in it.
+// startAndPublish starts the manager on an inventory without a status, and waits until its status has all Nodes.
 func (b *bench) startAndPublish(ctx context.Context, nodes int, env []string, args ...string) (*process, error) {
 	if err := b.freshInventory(ctx, inventory); err != nil {
 		return nil, err
@@ -106,7 +49,7 @@ func (b *bench) startAndPublish(ctx context.Context, nodes int, env []string, ar
 	return p, nil
 }
 
-// measureManager measures what the floor is measured for, and what only the operator does.
+// measureManager measures the same of the manager as measureFloor of the floor, and what only the manager does.
 func (b *bench) measureManager(ctx context.Context) error {
 	if err := b.freshInventory(ctx, inventory); err != nil {
 		return err
@@ -132,7 +75,7 @@ func (b *bench) measureManager(ctx context.Context) error {
 	}
 	r := &b.report
 	r.coldStart = [2]time.Duration{nodes.at.Sub(p.started), held.at.Sub(p.started)}
-	if r.manager.settled, err = b.settleDown(ctx, p); err != nil {
+	if r.manager.atRest, err = b.memoryAtRest(ctx, p); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context, *process) error{b.managerIdle, b.managerLatency} {
@@ -149,14 +92,14 @@ func (b *bench) measureManager(ctx context.Context) error {
 	return b.readSizes(ctx)
 }
 
-// managerIdle measures the CPU, and that heartbeats are no reason to write.
+// managerIdle measures the CPU, and the requests that heartbeats cause.
 func (b *bench) managerIdle(ctx context.Context, p *process) (err error) {
 	r := &b.report
 	before, err := b.requests(ctx)
 	if err != nil {
 		return err
 	}
-	if r.manager.cpu, r.sent, err = b.millicores(ctx, p); err != nil {
+	if r.manager.cpu, r.idleTraffic, err = b.millicores(ctx, p); err != nil {
 		return err
 	}
 	after, err := b.requests(ctx)
@@ -178,7 +121,8 @@ func (b *bench) managerLatency(ctx context.Context, _ *process) error {
 	return err
 }
 
-// managerStorm makes all Nodes fail and come back. There is no other way to a status with all of them ready than to the end.
+// managerStorm makes all Nodes fail and come back. So once a status has not had all of them ready, the next one that has is
+// the last one.
 func (b *bench) managerStorm(ctx context.Context, p *process, statuses <-chan published) error {
 	r := &b.report
 	before, err := b.requests(ctx)
@@ -193,7 +137,7 @@ func (b *bench) managerStorm(ctx context.Context, p *process, statuses <-chan pu
 	}
 	final := make(chan result, 1)
 	go func() {
-		// The status says that all are ready at first, too.
+		// At the beginning, all are ready, too.
 		_, _, err := until(ctx, statuses, 10*time.Minute, func(s published) bool { return !is(s.ready, b.nodes) })
 		var last published
 		if err == nil {
@@ -209,7 +153,7 @@ func (b *bench) managerStorm(ctx context.Context, p *process, statuses <-chan pu
 	if end.err != nil {
 		return errors.Join(end.err, p.alive())
 	}
-	if err := pause(ctx, 3*time.Second); err != nil { // the ConfigMap has its own pace
+	if err := pause(ctx, 3*time.Second); err != nil { // the ConfigMap may be written later
 		return err
 	}
 	after, err := b.requests(ctx)
@@ -222,7 +166,7 @@ func (b *bench) managerStorm(ctx context.Context, p *process, statuses <-chan pu
 	return err
 }
 
-// readSizes reads how large the outputs are.
+// readSizes measures the sizes of the outputs.
 func (b *bench) readSizes(ctx context.Context) error {
 	var inv v1.GpuInventory
 	if err := b.client.Get(ctx, client.ObjectKey{Name: inventory}, &inv); err != nil {
@@ -243,7 +187,7 @@ func (b *bench) readSizes(ctx context.Context) error {
 	return nil
 }
 
-// measureRestart starts the manager again on what it has written itself, now with series for each node.
+// measureRestart starts the manager again on the status that it has written, now with series for each node.
 func (b *bench) measureRestart(ctx context.Context) error {
 	before, err := b.requests(ctx)
 	if err != nil {
@@ -254,7 +198,7 @@ func (b *bench) measureRestart(ctx context.Context) error {
 		return err
 	}
 	defer p.stop()
-	if _, err := b.settleDown(ctx, p); err != nil {
+	if _, err := b.memoryAtRest(ctx, p); err != nil {
 		return err
 	}
 	after, err := b.requests(ctx)
@@ -273,7 +217,7 @@ func (b *bench) measureNodesOnly(ctx context.Context) error {
 		return err
 	}
 	defer p.stop()
-	b.report.nodesOnly, err = b.settleDown(ctx, p)
+	b.report.nodesOnly, err = b.memoryAtRest(ctx, p)
 	return err
 }
 
@@ -284,7 +228,7 @@ func (b *bench) measureLists(ctx context.Context) error {
 		return err
 	}
 	defer p.stop()
-	b.report.lists, err = b.settleDown(ctx, p)
+	b.report.lists, err = b.memoryAtRest(ctx, p)
 	return err
 }
 
@@ -294,7 +238,7 @@ type scrape struct {
 	bytes int
 }
 
-// scrapes scrapes 50 times, after one for which the text is made.
+// scrapes scrapes 50 times after the first scrape, for which the text is rendered.
 func scrapes(ctx context.Context, url string) (out []scrape, err error) {
 	for range 51 {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -318,7 +262,7 @@ func scrapes(ctx context.Context, url string) (out []scrape, err error) {
 	return out, nil
 }
 
-// typical is the median of the scrapes after the first.
+// typical returns the median of the scrapes after the first.
 func typical(s []scrape) scrape {
 	if len(s) < 2 {
 		return scrape{}

@@ -27,12 +27,12 @@ type process struct {
 	out     output
 }
 
-// start starts a program; env is added to the environment.
+// start starts a program with env added to the environment.
 func start(bin string, env []string, args ...string) (*process, error) {
 	p := &process{cmd: exec.Command(bin, args...), done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt at the terminal reaches us first
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt at the terminal reaches only this program
 	p.started = time.Now()
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", bin, err)
@@ -55,7 +55,7 @@ func (p *process) stop() {
 	}
 }
 
-// alive returns an error, with what the program wrote last, once it has ended.
+// alive returns an error with the last output of the program once that has ended.
 func (p *process) alive() error {
 	select {
 	case <-p.done:
@@ -90,13 +90,13 @@ func (p *process) memory() (m memory, err error) {
 	return m, nil
 }
 
-// cpu is the time that the process has spent on CPUs.
+// cpu returns the CPU time of the process.
 func (p *process) cpu() (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, errors.Join(fmt.Errorf("read CPU time: %w", err), p.alive())
 	}
-	_, after, _ := strings.Cut(string(text), ") ") // the name before may hold anything
+	_, after, _ := strings.Cut(string(text), ") ") // the name before it may contain anything
 	f := strings.Fields(after)
 	if len(f) < 13 {
 		return 0, fmt.Errorf("read CPU time: %q", text)
@@ -106,7 +106,7 @@ func (p *process) cpu() (time.Duration, error) {
 	return time.Duration(user+system) * time.Second / ticksPerSecond, nil
 }
 
-// waitFor waits until the program has written a line.
+// waitFor waits until the program has written a line, and returns when.
 func (p *process) waitFor(ctx context.Context, line string) (time.Time, error) {
 	for {
 		if strings.Contains("\n"+p.out.String(), "\n"+line+"\n") {
@@ -128,8 +128,8 @@ func build(ctx context.Context, bin, pkg string) error {
 	return nil
 }
 
-// reflectMethods counts the places in a program where a method is found by its name. A single one makes the linker keep every
-// exported method of every type, which is half as much program again.
+// reflectMethods counts the places in a program that look up a method by its name. A single one makes the linker keep every
+// exported method of every type, which makes the program half as large again.
 func reflectMethods(ctx context.Context, pkg string) (int, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -dumpdep", "-o", os.DevNull, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -137,8 +137,8 @@ func reflectMethods(ctx context.Context, pkg string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("link %s: %w\n%s", pkg, err, out[max(0, len(out)-2000):])
 	}
-	const known = " -> main.main" // is in every program
-	if !bytes.Contains(out, []byte(known)) {
+	const always = " -> main.main" // is in every program
+	if !bytes.Contains(out, []byte(always)) {
 		return 0, fmt.Errorf("link %s: the linker printed no dependencies", pkg)
 	}
 	return bytes.Count(out, []byte("<ReflectMethod> ->")), nil
@@ -162,7 +162,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// output is a buffer that may be read while the process writes.
+// output is a buffer that can be read while the process writes to it.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

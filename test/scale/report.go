@@ -13,11 +13,11 @@ type report struct {
 	manager, floor figures
 	floorSynced    [2]time.Duration // Nodes, Pods
 	binary         float64          // MiB
-	reflectMethods int              // places where methods are found by name
+	reflectMethods int              // places that look up a method by its name
 	firstRequest   []time.Duration
 	few            memory
 	coldStart      [2]time.Duration // Nodes, allocation published
-	sent           sent
+	idleTraffic    traffic
 	idleRequests   requests
 	changeRequests requests
 	versions       int // of the status, while changes were made one by one
@@ -36,10 +36,11 @@ type report struct {
 func ms(d time.Duration) float64      { return float64(d) / float64(time.Millisecond) }
 func seconds(d time.Duration) float64 { return d.Seconds() }
 
-// full reports whether the run has the size that the absolute budgets are for.
+// full reports whether the run has the size for which the absolute budgets are.
 func (o options) full() bool { return o.nodes >= 5_000 && o.pods >= 100_000 }
 
-// finish prints the table, writes it to the document and returns what must not be.
+// finish prints the table, writes it to the document and returns the budgets that were exceeded, as far as they make the run
+// fail.
 func (r *report) finish(b *bench) error {
 	var cells [][]string
 	var missed []error

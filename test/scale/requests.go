@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// requests are how many requests the API server has answered, by verb and resource, such as "APPLY gpuinventories/status".
+// requests counts requests that the API server has answered, by verb and resource, such as "APPLY gpuinventories/status".
 type requests map[string]int
 
 var label = regexp.MustCompile(`(\w+)="([^"]*)"`)
 
-// requests asks the API server itself, so that nothing stands between it and the operator.
+// requests returns the counts of the API server's own metrics, so that no proxy is needed between it and the operator.
 func (c *cluster) requests(ctx context.Context) (requests, error) {
 	text, err := c.core.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (c *cluster) requests(ctx context.Context) (requests, error) {
 	return out, nil
 }
 
-// since is what has come since an earlier count.
+// since returns the requests since an earlier count.
 func (r requests) since(before requests) requests {
 	out := requests{}
 	for k, n := range r {
@@ -53,17 +53,17 @@ func (r requests) since(before requests) requests {
 	return out
 }
 
-// The operator writes by server-side apply, the API server's own controllers do not.
+// The operator writes by server-side apply, which the API server's own controllers do not use.
 
 func (r requests) statusWrites() int    { return r["APPLY gpuinventories/status"] }
 func (r requests) configMapWrites() int { return r["APPLY configmaps"] }
 func (r requests) events() int          { return r["POST events"] + r["PATCH events"] }
 
-// endedWatches are watches of what is read in large numbers. They last 5 minutes at least, so that none ends soon after a
-// start; one that does starts over what it has not finished.
+// endedWatches counts the watches of Nodes and Pods that ended. They last at least 5 minutes, so none ends soon after a start
+// unless something is wrong.
 func (r requests) endedWatches() int { return r["WATCH nodes"] + r["WATCH pods"] }
 
-// reads are requests that a reader with a watch need not make.
+// reads counts the requests that a reader with a watch does not need.
 func (r requests) reads() (n int) {
 	for _, resource := range []string{"gpuinventories", "gpuinventories/status", "nodes", "pods"} {
 		n += r["GET "+resource] + r["LIST "+resource]

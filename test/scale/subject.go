@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// figures are what is measured of the manager and of the floor alike.
+// figures are what is measured of both the manager and the floor.
 type figures struct {
-	settled   memory
+	atRest    memory
 	cpu       float64 // millicores, while the cluster idles
 	latencies []time.Duration
 }
 
-// startManager starts the manager as the administrator and returns where it serves metrics.
+// startManager starts the manager with the administrator's credentials, and returns it with the URL of its metrics.
 func (b *bench) startManager(env []string, args ...string) (*process, string, error) {
 	metrics, err1 := freeAddress()
 	probes, err2 := freeAddress()
@@ -29,34 +29,34 @@ func (b *bench) startManager(env []string, args ...string) (*process, string, er
 	return p, "http://" + metrics + "/metrics", err
 }
 
-// settle waits and reads the memory of a process.
-func (b *bench) settleDown(ctx context.Context, p *process) (memory, error) {
+// memoryAtRest waits for the time of -settle, and returns the memory of a process.
+func (b *bench) memoryAtRest(ctx context.Context, p *process) (memory, error) {
 	if err := errors.Join(pause(ctx, b.settle), p.alive()); err != nil {
 		return memory{}, err
 	}
 	return p.memory()
 }
 
-// millicores is what a process uses while the cluster idles.
-func (b *bench) millicores(ctx context.Context, p *process) (float64, sent, error) {
+// millicores returns the CPU that a process uses while the cluster idles.
+func (b *bench) millicores(ctx context.Context, p *process) (float64, traffic, error) {
 	before, err := p.cpu()
 	if err != nil {
-		return 0, sent{}, err
+		return 0, traffic{}, err
 	}
 	began := time.Now()
-	s, err := b.idle(ctx, b.idleFor, b.nodes, b.pods)
+	sent, err := b.idle(ctx, b.idleFor, b.nodes, b.pods)
 	if err != nil {
-		return 0, s, err
+		return 0, sent, err
 	}
 	after, err := p.cpu()
-	return 1000 * float64(after-before) / float64(time.Since(began)), s, err
+	return 1000 * float64(after-before) / float64(time.Since(began)), sent, err
 }
 
-// changeInterval lies above the least time between two writes, which would be measured otherwise.
+// changeInterval is longer than the minimum time between two writes, so that this time is not part of the latency.
 const changeInterval = 2 * time.Second
 
-// latency changes one Node after the other and measures from the API server's answer to that until a watcher has the status
-// of the object that tells it. It returns how many versions of the status there were, too.
+// latency changes one Node after the other. It measures the time from the API server's answer to the change until a watcher
+// has a status of object that shows it. It also returns how many versions of the status there were.
 func (b *bench) latency(ctx context.Context, object string) (took []time.Duration, versions int, err error) {
 	watchCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -91,7 +91,7 @@ func (b *bench) latency(ctx context.Context, object string) (took []time.Duratio
 	return took, versions, nil
 }
 
-// quantile is the smallest duration that a share of the durations does not exceed.
+// quantile returns the smallest duration that a given share of the durations does not exceed.
 func quantile(of []time.Duration, share float64) time.Duration {
 	if len(of) == 0 {
 		return 0

@@ -9,22 +9,22 @@ import (
 type row struct {
 	what, unit string
 	measured   float64
-	// budget is the most that may be measured; unlimited: there is no such budget.
+	// budget is the most that may be measured, or unlimited.
 	budget float64
-	// floor is what the floor program took; 0: it does not do this.
+	// floor is what was measured of the floor. It is 0 if the floor does not do this.
 	floor float64
-	// factor is how many times the floor's the budget allows; 0: it does not say.
+	// factor is the greatest ratio to the floor that the budget allows. It is 0 if there is no such budget.
 	factor float64
-	// fails is how many times the floor's make the run fail, at any size; 0: none do.
+	// fails is the ratio to the floor above which the run fails, at any size. It is 0 if no ratio makes it fail.
 	fails float64
-	// always is set for budgets that hold on any machine and at any size, so that a run that exceeds them fails.
+	// always is set if the budget holds on any machine and at any size. A run that exceeds it fails.
 	always bool
 }
 
 const unlimited = -1
 
-// lines are the table. Ratios that fail are far above the budget: a small cluster is mostly the process itself, and a busy
-// machine is slow for both, but not equally.
+// lines returns the rows of the table. A run fails only far above the ratio of the budget: on a small cluster most of the memory
+// is that of the process itself, and a busy machine does not slow both programs down equally.
 func (r *report) lines(o options) []row {
 	m, f := &r.manager, &r.floor
 	perChange := func(n int) float64 { return float64(n) / float64(max(o.changes, 1)) }
@@ -33,8 +33,8 @@ func (r *report) lines(o options) []row {
 	pods := fmt.Sprintf("%d nodes, %d pods", o.nodes, o.pods)
 	const none = unlimited
 	return []row{
-		{what: "peak RSS, " + pods, unit: "MiB", measured: m.settled.peak, budget: 128, floor: f.settled.peak, factor: 2, fails: 4},
-		{what: "settled RSS, " + pods, unit: "MiB", measured: m.settled.now, budget: 80, floor: f.settled.now, factor: 2, fails: 4},
+		{what: "peak RSS, " + pods, unit: "MiB", measured: m.atRest.peak, budget: 128, floor: f.atRest.peak, factor: 2, fails: 4},
+		{what: "settled RSS, " + pods, unit: "MiB", measured: m.atRest.now, budget: 80, floor: f.atRest.now, factor: 2, fails: 4},
 		{what: "peak RSS after the storm", unit: "MiB", measured: r.stormMemory.peak, budget: none},
 		{what: "peak RSS, lists not streamed", unit: "MiB", measured: r.lists.peak, budget: none},
 		{what: "settled RSS, lists not streamed", unit: "MiB", measured: r.lists.now, budget: none},
@@ -42,7 +42,7 @@ func (r *report) lines(o options) []row {
 		{what: "settled RSS, allocation off", unit: "MiB", measured: r.nodesOnly.now, budget: 60},
 		{what: fmt.Sprintf("settled RSS, %d nodes", few), unit: "MiB", measured: r.few.now, budget: 48},
 		{
-			what: fmt.Sprintf("CPU, idle, %d heartbeats and %d pod events", r.sent.heartbeats, r.sent.podEvents), unit: "millicores",
+			what: fmt.Sprintf("CPU, idle, %d heartbeats and %d pod events", r.idleTraffic.heartbeats, r.idleTraffic.podEvents), unit: "millicores",
 			measured: m.cpu, budget: 20, floor: f.cpu,
 		},
 		{what: "node change to status, p50", unit: "ms", measured: ms(quantile(m.latencies, 0.5)), budget: none, floor: ms(quantile(f.latencies, 0.5)), factor: 2, fails: 6},
@@ -78,7 +78,7 @@ func (r row) ratio() float64 {
 	return r.measured / r.floor
 }
 
-// cells are the row as text. Absolute budgets are for the full size; at others nothing is said about them.
+// cells returns the row as text. Absolute budgets are for the full size, and not judged at others.
 func (r row) cells(full bool) []string {
 	var budgets []string
 	if r.budget != unlimited {
@@ -100,7 +100,7 @@ func (r row) cells(full bool) []string {
 	return []string{r.what, strings.Join(budgets, ", "), amount(r.measured, r.unit), floor, ratio, within}
 }
 
-// check returns what is wrong on any machine.
+// check returns an error if a budget that holds on any machine is exceeded.
 func (r row) check() error {
 	if r.always && r.measured > r.budget {
 		return fmt.Errorf("%s: %s, want at most %s", r.what, amount(r.measured, r.unit), amount(r.budget, r.unit))
@@ -111,7 +111,7 @@ func (r row) check() error {
 	return nil
 }
 
-// amount is a number with three digits that count, and its unit.
+// amount returns a number with three significant digits, and its unit.
 func amount(v float64, unit string) string {
 	digits := 2
 	switch {

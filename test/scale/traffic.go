@@ -20,7 +20,7 @@ const (
 	podEventsPerSecond  = 100
 )
 
-// heartbeat reports the four conditions of the kubelet, unchanged but for the time.
+// heartbeat reports the four conditions of a kubelet, of which only the times have changed.
 func (c *cluster) heartbeat(ctx context.Context, node int) error {
 	now := time.Now().UTC().Format(time.RFC3339)
 	body := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":%[1]q},{"type":"MemoryPressure","lastHeartbeatTime":%[1]q},`+
@@ -29,7 +29,7 @@ func (c *cluster) heartbeat(ctx context.Context, node int) error {
 	return err
 }
 
-// setReady makes a Node Ready or not, as its kubelet would.
+// setReady makes a Node ready or not ready, as its kubelet would.
 func (c *cluster) setReady(ctx context.Context, node int, ready bool) error {
 	status, reason, message := corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"
 	if !ready {
@@ -42,7 +42,7 @@ func (c *cluster) setReady(ctx context.Context, node int, ready bool) error {
 	return err
 }
 
-// touchPod changes of a Pod what nobody counts.
+// touchPod changes a Pod in a way that the operator does not read.
 func (c *cluster) touchPod(ctx context.Context, i, nodes int) error {
 	p := fleet.Pod(i, nodes)
 	body := fmt.Appendf(nil, `{"metadata":{"annotations":{"example.com/touched":%q}}}`, time.Now().Format(time.RFC3339Nano))
@@ -50,31 +50,31 @@ func (c *cluster) touchPod(ctx context.Context, i, nodes int) error {
 	return err
 }
 
-// sent is how much traffic there really was.
-type sent struct{ heartbeats, podEvents int }
+// traffic is how much was sent.
+type traffic struct{ heartbeats, podEvents int }
 
-// idle sends for so long what a quiet cluster sends.
-func (c *cluster) idle(ctx context.Context, length time.Duration, nodes, pods int) (s sent, err error) {
+// idle sends what a quiet cluster sends, for the given time.
+func (c *cluster) idle(ctx context.Context, length time.Duration, nodes, pods int) (sent traffic, err error) {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	var running sync.WaitGroup
 	var nodeErr, podErr error
 	running.Go(func() {
-		s.heartbeats, nodeErr = atRate(ctx, heartbeatsPerSecond, func() error { return c.heartbeat(ctx, rand.IntN(nodes)) })
+		sent.heartbeats, nodeErr = atRate(ctx, heartbeatsPerSecond, func() error { return c.heartbeat(ctx, rand.IntN(nodes)) })
 	})
 	if pods > 0 {
 		running.Go(func() {
-			s.podEvents, podErr = atRate(ctx, podEventsPerSecond, func() error { return c.touchPod(ctx, rand.IntN(pods), nodes) })
+			sent.podEvents, podErr = atRate(ctx, podEventsPerSecond, func() error { return c.touchPod(ctx, rand.IntN(pods), nodes) })
 		})
 	}
 	running.Wait()
 	if nodeErr != nil {
-		return s, fmt.Errorf("send heartbeats: %w", nodeErr)
+		return sent, fmt.Errorf("send heartbeats: %w", nodeErr)
 	}
 	if podErr != nil {
-		return s, fmt.Errorf("change pods: %w", podErr)
+		return sent, fmt.Errorf("change pods: %w", podErr)
 	}
-	return s, nil
+	return sent, nil
 }
 
 // atRate calls do, one call after the other, until ctx ends.

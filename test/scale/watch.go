@@ -17,13 +17,13 @@ import (
 
 // published is one version of a GpuInventory's status, as a watcher gets it.
 type published struct {
-	at    time.Time // when the whole event had arrived, before it was decoded
+	at    time.Time // when the whole event had arrived; it was decoded after that
 	nodes *int32
 	ready *int32
 	free  *int32
 }
 
-// watchStatus sends each version of a GpuInventory from the present one on. The channel is closed when the watch ends.
+// watchStatus returns a channel of the versions of a GpuInventory, from the current one on. It is closed when the watch ends.
 func (c *cluster) watchStatus(ctx context.Context, name string) (<-chan published, error) {
 	client, err := rest.HTTPClientFor(c.config)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *cluster) watchStatus(ctx context.Context, name string) (<-chan publishe
 	return out, nil
 }
 
-// statusPath is the API path of a GpuInventory's status; of all GpuInventories for an empty name.
+// statusPath returns the API path of the status of a GpuInventory, or that of all GpuInventories if the name is empty.
 func statusPath(name string) string {
 	path := "/apis/" + v1.GroupVersion.String() + "/gpuinventories"
 	if name == "" {
@@ -78,7 +78,7 @@ func statusPath(name string) string {
 	return path + "/" + name + "/status"
 }
 
-// until reads versions until one is as wanted, and returns it with how many were read.
+// until reads versions until one is wanted, and returns it with the number of versions read.
 func until(ctx context.Context, statuses <-chan published, limit time.Duration, wanted func(published) bool) (published, int, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -97,7 +97,7 @@ func until(ctx context.Context, statuses <-chan published, limit time.Duration, 
 	}
 }
 
-// drain reads what has arrived.
+// drain reads the versions that have arrived, and returns their number.
 func drain(statuses <-chan published) (n int) {
 	for {
 		select {
