@@ -35,12 +35,10 @@ func (c *cluster) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&c.extraResources, "extra-gpu-resources", nil, "further resource `NAMES` that count as GPUs, as the operator's flag of that name says")
 }
 
-// fleet is a fleet that nothing has been read of.
-func (c *cluster) fleet() fleet {
-	return fleet{options: gpu.Options{ExtraResources: c.extraResources}}
+func (c *cluster) emptySnapshot() *snapshot {
+	return &snapshot{options: gpu.Options{ExtraResources: c.extraResources}}
 }
 
-// inventory gets a GpuInventory.
 func (c *cluster) inventory(ctx context.Context, name string) (*v1.GpuInventory, error) {
 	client, err := c.client("/apis", v1.GroupVersion)
 	if err != nil {
@@ -59,8 +57,8 @@ func (c *cluster) inventory(ctx context.Context, name string) (*v1.GpuInventory,
 	return &inv, nil
 }
 
-// nodes adds every Node to the fleet.
-func (c *cluster) nodes(ctx context.Context, into *fleet) error {
+// nodes adds every Node to the snapshot.
+func (c *cluster) nodes(ctx context.Context, into *snapshot) error {
 	client, err := c.client("/api", corev1.SchemeGroupVersion)
 	if err != nil {
 		return err
@@ -81,8 +79,7 @@ func (c *cluster) nodes(ctx context.Context, into *fleet) error {
 	return nil
 }
 
-// pages reads a list page by page. When the list has changed so much meanwhile that the next page is gone, it has what was
-// read forgotten and asks again, for one piece.
+// pages reads a list page by page. When the next page has expired, it calls forget and reads the whole list at once.
 func pages(options metav1.ListOptions, read func(*metav1.ListOptions) (next string, err error), forget func()) error {
 	options.Limit = pageSize
 	for {
@@ -101,7 +98,7 @@ func pages(options metav1.ListOptions, read func(*metav1.ListOptions) (next stri
 	}
 }
 
-// client talks to one group and version of the API. It knows no types but the ones that the plugin reads: a full
+// client returns a client for one group and version of the API. It knows only the types that the plugin reads: a full
 // clientset would be the larger part of the binary.
 func (c *cluster) client(path string, gv schema.GroupVersion) (rest.Interface, error) {
 	config, err := c.config()
@@ -115,7 +112,7 @@ func (c *cluster) client(path string, gv schema.GroupVersion) (rest.Interface, e
 	config.GroupVersion = &gv
 	config.APIPath = path
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	if gv == corev1.SchemeGroupVersion { // custom resources have JSON alone
+	if gv == corev1.SchemeGroupVersion { // custom resources are served only as JSON
 		config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	}
 	client, err := rest.RESTClientFor(config)
@@ -125,7 +122,7 @@ func (c *cluster) client(path string, gv schema.GroupVersion) (rest.Interface, e
 	return client, nil
 }
 
-// config chooses the cluster as kubectl does.
+// config returns how to reach the cluster, which is chosen as kubectl chooses it.
 func (c *cluster) config() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig

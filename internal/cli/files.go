@@ -23,9 +23,9 @@ const stdinFile = "-"
 // companions are the kinds that belong to a snapshot of GPU nodes: beside a file with Nodes, a file may hold them alone.
 var companions = map[string]bool{"Pod": true, "ResourceSlice": true, "ResourceClaim": true, "DeviceClass": true}
 
-// readFiles adds what all files hold to the fleet. The error names the file and the document.
-func readFiles(names []string, stdin io.Reader, into *fleet) error {
-	s := &fileScan{fleet: into, seen: map[string]manifest.Place{}}
+// readFiles adds what all files hold to the snapshot. The error names the file and the document.
+func readFiles(names []string, stdin io.Reader, into *snapshot) error {
+	s := &fileScan{into: into, seen: map[string]manifest.Place{}}
 	for i, name := range names {
 		if name == stdinFile && slices.Contains(names[:i], stdinFile) {
 			return errors.New("standard input can be read only once: -f - is given twice")
@@ -39,7 +39,7 @@ func readFiles(names []string, stdin io.Reader, into *fleet) error {
 
 // fileScan reads files one after the other.
 type fileScan struct {
-	fleet *fleet
+	into  *snapshot
 	seen  map[string]manifest.Place // by kind, namespace and name
 	files []fileSummary
 }
@@ -78,8 +78,8 @@ func (s *fileScan) read(name string, stdin io.Reader) error {
 	})
 	file.emptyList = stats.EmptyList
 	for _, kind := range stats.EmptyLists {
-		s.fleet.known.Pods = s.fleet.known.Pods || kind == kindPod
-		s.fleet.known.Claims = s.fleet.known.Claims || isClaim(kind)
+		s.into.complete.Pods = s.into.complete.Pods || kind == kindPod
+		s.into.complete.Claims = s.into.complete.Claims || isClaim(kind)
 		_, name, _ := strings.Cut(kind, " ")
 		file.kinds[name] += 0
 	}
@@ -87,7 +87,7 @@ func (s *fileScan) read(name string, stdin io.Reader) error {
 	return err
 }
 
-// object adds what counts to the fleet and skips the rest.
+// object adds an object that counts to the snapshot and skips the rest.
 func (s *fileScan) object(o manifest.Object) error {
 	read := kinds[o.APIVersion+" "+o.Kind]
 	if read == nil {
@@ -119,19 +119,19 @@ func readNode(s *fileScan, o manifest.Object) error {
 	if err := s.decode(o, node); err != nil {
 		return err
 	}
-	s.fleet.addNode(node)
+	s.into.addNode(node)
 	return nil
 }
 
-// readPod reads a Pod. One that holds nothing may be anything, such as a Pod that was never created and has no name.
+// readPod reads a Pod. Only one that holds something needs a name: a Pod that was never created may have none.
 func readPod(s *fileScan, o manifest.Object) error {
 	pod := new(corev1.Pod)
 	if err := manifest.Decode(o, pod); err != nil {
 		return err
 	}
-	// Without a phase no server has seen it: it is a manifest, and says nothing about who is there.
-	s.fleet.known.Pods = s.fleet.known.Pods || pod.Status.Phase != ""
-	if !s.fleet.addPod(pod) {
+	// Without a phase it is a manifest that no server has seen, and does not show that Pods were read.
+	s.into.complete.Pods = s.into.complete.Pods || pod.Status.Phase != ""
+	if !s.into.addPod(pod) {
 		return nil
 	}
 	return s.once(o, pod.Namespace)
@@ -143,7 +143,7 @@ func sliceFrom[T any](convert func(*T) resourcev1.ResourceSlice) func(*fileScan,
 		if err := s.decode(o, in); err != nil {
 			return err
 		}
-		s.fleet.slices = append(s.fleet.slices, convert(in))
+		s.into.slices = append(s.into.slices, convert(in))
 		return nil
 	}
 }
@@ -154,16 +154,16 @@ func claimFrom[T any](convert func(*T) resourcev1.ResourceClaim) func(*fileScan,
 		if err := manifest.Decode(o, in); err != nil {
 			return err
 		}
-		s.fleet.known.Claims = true
+		s.into.complete.Claims = true
 		claim := convert(in)
-		if !s.fleet.addClaim(&claim) {
+		if !s.into.addClaim(&claim) {
 			return nil
 		}
 		return s.once(o, claim.Namespace)
 	}
 }
 
-// decode decodes an object of no namespace that counts.
+// decode decodes an object that counts and has no namespace.
 func (s *fileScan) decode(o manifest.Object, into any) error {
 	if err := s.once(o, ""); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (s *fileScan) decode(o manifest.Object, into any) error {
 	return manifest.Decode(o, into)
 }
 
-// once refuses an object that is there twice: it would be counted twice.
+// once refuses an object that was read before: it would be counted twice.
 func (s *fileScan) once(o manifest.Object, namespace string) error {
 	if o.Name == "" {
 		return fmt.Errorf("%s: a %s without metadata.name", o.Place, o.Kind)
@@ -190,7 +190,7 @@ func (s *fileScan) once(o manifest.Object, namespace string) error {
 
 func isNode(o manifest.Object) bool { return o.APIVersion == "v1" && o.Kind == "Node" }
 
-// kindOf names a kind; a Node that is not Kubernetes' own needs its group to tell it.
+// kindOf returns the name of a kind. A Node of another API gets its group, to tell it from a Kubernetes Node.
 func kindOf(o manifest.Object) string {
 	if o.Kind == "Node" {
 		return o.APIVersion + " Node"
@@ -198,7 +198,7 @@ func kindOf(o manifest.Object) string {
 	return o.Kind
 }
 
-// check says which file has nothing to do with Nodes: a wrong file would otherwise pass for a cluster without GPUs.
+// check refuses a file that has nothing to do with Nodes: the wrong file must not pass for a cluster without GPUs.
 func (s *fileScan) check() error {
 	nodes := slices.ContainsFunc(s.files, fileSummary.hasNodes)
 	for _, f := range s.files {
@@ -221,7 +221,7 @@ func (f fileSummary) onlyCompanions() bool {
 	return len(f.kinds) > 0
 }
 
-// found lists what the file holds, such as "2 Pod, 1 Service".
+// found returns what the file holds, such as "2 Pod, 1 Service".
 func (f fileSummary) found() string {
 	const named = 5
 	var parts []string

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// gap is how many blanks stand between two columns.
+// gap is the number of blanks between two columns.
 const gap = 2
 
 // cell is one field of a table.
@@ -16,7 +16,7 @@ type cell struct {
 	colour colour
 }
 
-// grid is a table with a header. Rows may be followed by lines of their own, which know no columns.
+// grid is a table with a header. A row may have lines below it that span all columns.
 type grid struct {
 	header []string
 	rows   []gridRow
@@ -36,7 +36,6 @@ func shorten(s string, width int) (string, bool) {
 	return string(runes[:width-1]) + "…", true
 }
 
-// widths are the widths of the columns.
 func (g *grid) widths() []int {
 	w := make([]int, len(g.header))
 	for c, h := range g.header {
@@ -48,7 +47,7 @@ func (g *grid) widths() []int {
 	return w
 }
 
-// fitting is how many columns from the left fit into width, but never fewer than least.
+// fitting returns how many columns from the left fit into width, but never fewer than least.
 func (g *grid) fitting(width, least int) int {
 	used := -gap
 	for c, w := range g.widths() {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
@@ -42,48 +43,65 @@ func (f *format) Set(s string) error {
 	}
 }
 
-// print writes the inventory. Nothing is written when it cannot be encoded.
+// print writes the inventory.
 func (f *format) print(w io.Writer, inv *v1.GpuInventory, options tableOptions) error {
-	var out bytes.Buffer
-	if *f == formatTable {
-		options.fit(w)
-		writeTable(&out, inv, options)
-	} else if err := f.encode(&out, inv); err != nil {
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(inv)
+	if err != nil {
 		return failure{fmt.Errorf("encode the inventory: %w", err)}
 	}
+	dropEmptyTimes(object)
+	return f.write(w, "inventory", object, func(out *bytes.Buffer) {
+		options.fit(w)
+		writeTable(out, inv, options)
+	})
+}
+
+// printExplanation writes what why found out.
+func (f *format) printExplanation(io streams, name string, e explanation) error {
+	if *f != formatTable {
+		if err := printNotes(io.err, e.notes); err != nil {
+			return err
+		}
+	}
+	return f.write(io.out, "explanation", e, func(out *bytes.Buffer) {
+		var options tableOptions
+		options.fit(io.out)
+		writeExplanation(out, name, e, options)
+	})
+}
+
+// write prints an object, with an indent of four as kubectl does, or a table. Nothing is written when it cannot be encoded.
+func (f *format) write(w io.Writer, what string, object any, table func(*bytes.Buffer)) error {
+	var out bytes.Buffer
+	if *f == formatTable {
+		table(&out)
+	} else {
+		text, err := json.MarshalIndent(object, "", "    ")
+		if err == nil && *f == formatYAML {
+			text, err = yaml.JSONToYAML(text)
+		}
+		if err != nil {
+			return failure{fmt.Errorf("encode the %s: %w", what, err)}
+		}
+		out.Write(append(bytes.TrimSpace(text), '\n'))
+	}
 	if _, err := w.Write(out.Bytes()); err != nil {
-		return failure{fmt.Errorf("write the inventory: %w", err)}
+		return failure{fmt.Errorf("write the %s: %w", what, err)}
 	}
 	return nil
 }
 
-// encode prints the object with sorted keys and an indent of four, as kubectl prints objects.
-func (f *format) encode(w io.Writer, inv *v1.GpuInventory) error {
-	raw, err := json.Marshal(inv)
-	if err != nil {
-		return err
-	}
-	var object map[string]any
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber() // 64-bit counts stay exact
-	if err := dec.Decode(&object); err != nil {
-		return err
-	}
-	dropEmptyTimes(object)
-	text, err := json.MarshalIndent(object, "", "    ")
-	if err != nil {
-		return err
-	}
-	if *f == formatYAML {
-		if text, err = yaml.JSONToYAML(text); err != nil {
-			return err
+// printNotes writes what could not be read.
+func printNotes(w io.Writer, notes []string) error {
+	for _, note := range notes {
+		if _, err := fmt.Fprintf(w, "note: %s\n", printable(note)); err != nil {
+			return failure{fmt.Errorf("write a note: %w", err)}
 		}
 	}
-	_, err = fmt.Fprintln(w, string(bytes.TrimSpace(text)))
-	return err
+	return nil
 }
 
-// dropEmptyTimes removes the times of conditions that nobody has written: the Go type prints an unset one as null, which
+// dropEmptyTimes removes the times of conditions that nobody has written: the Go type prints an unset time as null, which
 // the API server would refuse.
 func dropEmptyTimes(object map[string]any) {
 	const time = "lastTransitionTime"

@@ -19,10 +19,10 @@ const (
 	exitBadInput = 2
 )
 
-// failure is an error that neither the command line nor an input file is to blame for.
+// failure is an error that is not the fault of the command line or of an input file.
 type failure struct{ error }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f failure) Unwrap() error { return f.error }
 
 // streams are what a command reads and writes.
@@ -66,7 +66,7 @@ func newRoot(io streams) *cobra.Command {
 	root.SetErr(io.err)
 	root.SetFlagErrorFunc(usageError)
 	target.register(root.PersistentFlags())
-	root.AddCommand(newStatus(io, &target), addWhyFlag(newScan(io, &target), io, &target), newWhy(io, &target), newVersion(io))
+	root.AddCommand(newStatus(io, &target), newScan(io, &target), newWhy(io, &target), newVersion(io))
 	return root
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -26,8 +27,8 @@ ResourceSlices are read where they are served and may be listed.
 What belongs to a write is left out: observedAt, observedGeneration and the times of conditions.`
 
 func newScan(io streams, target *cluster) *cobra.Command {
-	var files []string
-	var note string
+	from := &input{cluster: target, stdin: io.in}
+	var note, why string
 	var pods bool
 	output := formatTable
 	cmd := &cobra.Command{
@@ -41,24 +42,31 @@ func newScan(io streams, target *cluster) *cobra.Command {
 			if n := utf8.RuneCountInString(note); n > maxNote {
 				return usageError(cmd, fmt.Errorf("the note has %d characters, at most %d are allowed", n, maxNote))
 			}
+			if cmd.Flags().Changed("why") && why == "" {
+				return usageError(cmd, errors.New("--why needs the name of a Node"))
+			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			found := target.fleet()
-			if len(files) > 0 {
-				if err := readFiles(files, io.in, &found); err != nil {
-					return err
-				}
-			} else if err := target.scan(cmd.Context(), pods, io.err, &found); err != nil {
-				return failure{err}
+			if why != "" {
+				return printWhy(cmd.Context(), io, why, from, output)
 			}
-			return output.print(io.out, found.inventory(note), tableOptions{})
+			read, err := from.all(cmd.Context(), pods)
+			if noteErr := printNotes(io.err, read.notes); err == nil {
+				err = noteErr
+			}
+			if err != nil {
+				return err
+			}
+			return output.print(io.out, read.inventory(note), tableOptions{})
 		},
 	}
-	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "`FILE` with Nodes; - is standard input; may be repeated")
+	from.register(cmd.Flags())
 	cmd.Flags().StringVar(&note, "note", "", "`TEXT` for spec.note of the printed GpuInventory")
 	cmd.Flags().BoolVar(&pods, "pods", false, "also read the Pods and ResourceClaims of the cluster: who holds GPUs, what is free")
+	cmd.Flags().StringVar(&why, "why", "", "print what the Node `NAME` says and what it decided, instead of the inventory")
 	cmd.MarkFlagsMutuallyExclusive("pods", "filename")
+	cmd.MarkFlagsMutuallyExclusive("why", "note")
 	output.register(cmd.Flags())
 	return cmd
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newStatus is the command that prints a GpuInventory as the operator wrote it.
 func newStatus(io streams, target *cluster) *cobra.Command {
 	output := formatTable
 	cmd := &cobra.Command{

@@ -18,8 +18,8 @@ import (
 // defaultWidth is the width of the table where there is no terminal to ask.
 const defaultWidth = 100
 
-// productWidth is how many characters of a product's name its column shows. A longer name stands below the row in full: one
-// of them must not push the other columns off the line.
+// productWidth is how many characters of a product's name its column shows. A longer name stands below the row in full, so that
+// one of them does not push the other columns off the line.
 const productWidth = 44
 
 // tableOptions say how the table looks.
@@ -32,7 +32,7 @@ type tableOptions struct {
 	problemsOnly bool
 }
 
-// fit adapts the table to where it is written.
+// fit adapts the table to the terminal that it is written to, if it is one.
 func (o *tableOptions) fit(w io.Writer) {
 	o.width = defaultWidth
 	if width, ok := terminal(w); ok {
@@ -133,7 +133,7 @@ func writeProducts(out *bytes.Buffer, products []v1.ProductSummary, options tabl
 	g.write(out, len(g.header), options.colour)
 }
 
-// writeResources prints what is held and free in the units that the scheduler counts, once that is known of any.
+// writeResources prints what is held and free in the units that the scheduler counts, if that is known of any resource.
 func writeResources(out *bytes.Buffer, resources []v1.ResourceSummary, options tableOptions) {
 	if !slices.ContainsFunc(resources, func(r v1.ResourceSummary) bool { return r.Allocated != nil }) {
 		return

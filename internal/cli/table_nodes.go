@@ -15,12 +15,12 @@ import (
 type nodeColumn struct {
 	title string
 	value func(*v1.GpuNode) string
-	// below says whether a value is worth a place below the row, where the column finds none in it.
+	// below reports whether a value is shown below the row when the column does not fit.
 	below func(*v1.GpuNode) bool
 }
 
-// nodeColumns are the columns of the nodes' table. The first fixedColumns are always there; of the others, as many as fit
-// the width. What does not fit stands below the row.
+// nodeColumns are the columns of the nodes' table. The first fixedColumns are always there; of the others, as many as fit.
+// What does not fit stands below the row.
 var nodeColumns = []nodeColumn{
 	{"NODE", func(n *v1.GpuNode) string { return n.Name }, nil},
 	{"STATUS", func(n *v1.GpuNode) string { return string(n.Reason) }, nil},
@@ -33,7 +33,7 @@ var nodeColumns = []nodeColumn{
 		func(n *v1.GpuNode) bool { return n.Sharing != v1.SharingNone && n.Sharing != "" }},
 }
 
-// heldColumn says how many of a node's units are held, once that is known of any node.
+// heldColumn shows how many of a node's units are held. It is there when that is known of any node.
 var heldColumn = nodeColumn{"HELD", held, func(n *v1.GpuNode) bool { return len(n.Resources) == 1 && anyHeld(n.Resources[0]) }}
 
 const (
@@ -41,12 +41,12 @@ const (
 	productTitle = "PRODUCT"
 )
 
-// columnsFor are the columns that some nodes need.
+// columnsFor returns the columns that the nodes need.
 func columnsFor(nodes []v1.GpuNode) []nodeColumn {
-	known := slices.ContainsFunc(nodes, func(n v1.GpuNode) bool {
+	allocated := slices.ContainsFunc(nodes, func(n v1.GpuNode) bool {
 		return slices.ContainsFunc(n.Resources, func(r v1.NodeResource) bool { return r.Allocated != nil })
 	})
-	if !known {
+	if !allocated {
 		return nodeColumns
 	}
 	return slices.Insert(slices.Clone(nodeColumns), fixedColumns, heldColumn)
@@ -80,7 +80,7 @@ func writeNodeRows(out *bytes.Buffer, nodes []v1.GpuNode, options tableOptions) 
 	g.write(out, fitting, options.colour)
 }
 
-// nodeNotes are the lines below a node's row, of which the first columns are in it.
+// nodeNotes returns the lines below a node's row, which has the first of the columns.
 func nodeNotes(n *v1.GpuNode, all []nodeColumn, columns, width int) (notes []cell) {
 	add := func(text string, c colour) {
 		for _, line := range wrap(printable(text), width) {
@@ -102,7 +102,7 @@ func nodeNotes(n *v1.GpuNode, all []nodeColumn, columns, width int) (notes []cel
 	return notes
 }
 
-// besides is what the first columns of a node's row do not say, or not in full.
+// besides returns what the first columns of a node's row do not say, or not in full.
 func besides(n *v1.GpuNode, all []nodeColumn, columns int) (rest []string) {
 	for i, c := range all {
 		_, cut := shorten(c.value(n), productWidth)
@@ -116,7 +116,7 @@ func besides(n *v1.GpuNode, all []nodeColumn, columns int) (rest []string) {
 	return rest
 }
 
-// products names a node's GPUs as their vendor's tools do, variant included.
+// products returns the names of a node's GPUs as their vendor's tools write them, variant included.
 func products(n *v1.GpuNode) string {
 	return eachGroup(n, func(g *v1.GpuGroup) string {
 		name := orElse(g.Product, unknownMark)
@@ -130,7 +130,7 @@ func products(n *v1.GpuNode) string {
 	})
 }
 
-// memories is the memory of one GPU in MiB; where only that of a slice is known, it says so.
+// memories returns the memory of one GPU in MiB, or that of a slice where only that is known.
 func memories(n *v1.GpuNode) string {
 	return eachGroup(n, func(g *v1.GpuGroup) string {
 		switch {
@@ -146,7 +146,7 @@ func memories(n *v1.GpuNode) string {
 
 func anyHeld(r v1.NodeResource) bool { return r.Allocated != nil && *r.Allocated > 0 }
 
-// held is what is held of each resource that a node offers, such as 3/8.
+// held returns what is held of each resource that a node offers, such as 3/8.
 func held(n *v1.GpuNode) string {
 	if len(n.Resources) == 0 {
 		return unknownMark

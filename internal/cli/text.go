@@ -69,7 +69,7 @@ func (c colour) paint(s string) string {
 	return "\x1b[" + string(c) + "m" + s + "\x1b[0m"
 }
 
-// terminal says whether w is one, and how wide.
+// terminal reports whether w is a terminal, and its width.
 func terminal(w io.Writer) (width int, ok bool) {
 	f, isFile := w.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {

@@ -23,7 +23,6 @@ func newVersion(io streams) *cobra.Command {
 	}
 }
 
-// noArguments is what a command without arguments accepts.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

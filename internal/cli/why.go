@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/dra"
@@ -33,13 +32,12 @@ type explanation struct {
 	Row *v1.GpuNode `json:"row"`
 	// Evidence is everything that was seen, sorted by kind and key. Without a row it decides nothing.
 	Evidence []gpu.Evidence `json:"evidence"`
-	// note says what could not be read. Empty: nothing.
-	note string
+	// notes say what could not be read.
+	notes []string
 }
 
-// newWhy is the command that explains one Node.
 func newWhy(io streams, target *cluster) *cobra.Command {
-	var files []string
+	from := &input{cluster: target, stdin: io.in}
 	output := formatTable
 	cmd := &cobra.Command{
 		Use:   "why NODE [-f FILE|-]...",
@@ -55,70 +53,31 @@ func newWhy(io streams, target *cluster) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return why(cmd.Context(), io, target, args[0], files, output)
+			return printWhy(cmd.Context(), io, args[0], from, output)
 		},
 	}
-	cmd.Flags().StringArrayVarP(&files, "filename", "f", nil, "`FILE` with Nodes; - is standard input; may be repeated")
+	from.register(cmd.Flags())
 	output.register(cmd.Flags())
 	return cmd
 }
 
-// addWhyFlag gives the scan command a flag --why NODE, which explains one of the Nodes that scan would count.
-func addWhyFlag(scan *cobra.Command, io streams, target *cluster) *cobra.Command {
-	const flag = "why"
-	name := scan.Flags().String(flag, "", "print what the Node `NAME` says and what it decided, instead of the inventory")
-	scan.MarkFlagsMutuallyExclusive(flag, "note")
-	inventory := scan.RunE
-	scan.RunE = func(cmd *cobra.Command, args []string) error {
-		if !cmd.Flags().Changed(flag) {
-			return inventory(cmd, args)
-		}
-		if *name == "" {
-			return usageError(cmd, errors.New("--why needs the name of a Node"))
-		}
-		files, output, err := scanFlags(cmd.Flags())
-		if err != nil {
-			return usageError(cmd, err)
-		}
-		return why(cmd.Context(), io, target, *name, files, output)
-	}
-	return scan
-}
-
-// scanFlags are the flags of scan that --why shares.
-func scanFlags(flags *pflag.FlagSet) (files []string, output format, err error) {
-	if files, err = flags.GetStringArray("filename"); err != nil {
-		return nil, "", err
-	}
-	return files, format(flags.Lookup("output").Value.String()), nil
-}
-
-// why explains one Node, of the cluster or in files.
-func why(ctx context.Context, io streams, target *cluster, name string, files []string, output format) error {
-	found := target.fleet()
-	var note string
-	var err error
-	if len(files) == 0 {
-		note, err = target.explained(ctx, name, &found)
-	} else {
-		err = readFiles(files, io.in, &found)
-	}
+// printWhy explains one Node, of the cluster or in files.
+func printWhy(ctx context.Context, io streams, name string, from *input, output format) error {
+	read, err := from.node(ctx, name)
 	if err != nil {
 		return err
 	}
-	node, err := found.named(name)
+	node, err := read.named(name)
 	if err != nil {
 		return err
 	}
-	e := found.explain(node)
-	e.note = note
-	return output.printExplanation(io, name, e)
+	return output.printExplanation(io, name, read.explain(node))
 }
 
-// named finds a Node. The error names those whose names come closest.
-func (f *fleet) named(name string) (*gpu.Facts, error) {
-	names := make([]string, len(f.nodes))
-	for i, n := range f.nodes {
+// named returns the Node of that name. The error lists the nearest names.
+func (s *snapshot) named(name string) (*gpu.Facts, error) {
+	names := make([]string, len(s.nodes))
+	for i, n := range s.nodes {
 		if n.Name() == name {
 			return n, nil
 		}
@@ -131,10 +90,9 @@ func (f *fleet) named(name string) (*gpu.Facts, error) {
 }
 
 // explain reads one Node as an inventory does.
-func (f *fleet) explain(node *gpu.Facts) explanation {
-	devices := dra.DevicesByNode(f.slices)
-	reading, ok := gpu.Read(node, devices[node.Name()], f.options)
-	e := explanation{Evidence: slices.Concat([]gpu.Evidence{}, reading.Evidence)}
+func (s *snapshot) explain(node *gpu.Facts) explanation {
+	reading, ok := s.read(node, dra.DevicesByNode(s.slices))
+	e := explanation{Evidence: slices.Concat([]gpu.Evidence{}, reading.Evidence), notes: s.notes}
 	if ok {
 		e.Row = &reading.Row
 		return e
@@ -145,8 +103,8 @@ func (f *fleet) explain(node *gpu.Facts) explanation {
 	return e
 }
 
-// nearest are the few names that are most like one: those that contain it or are contained in it, then those that take the
-// fewest edits.
+// nearest returns the few names that are most like the given one: first those that contain it or are contained in it, then those
+// that take the fewest edits.
 func nearest(name string, names []string) []string {
 	const shown = 3
 	name = strings.ToLower(name)
@@ -163,7 +121,7 @@ func nearest(name string, names []string) []string {
 	return sorted[:min(len(sorted), shown)]
 }
 
-// edits is how many characters must be added, removed or replaced to turn a into b.
+// edits returns how many characters must be added, removed or replaced to turn a into b.
 func edits(a, b string) int {
 	row := make([]int, utf8.RuneCountInString(b)+1)
 	for j := range row {

@@ -2,13 +2,10 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 
 	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/internal/gpu"
@@ -18,7 +15,7 @@ const (
 	// decidesWidth and kindWidth are those of the longest field and of the longest kind.
 	decidesWidth = 12
 	kindWidth    = 10
-	// leastWidth is what the last column of a table gets on however narrow a terminal.
+	// leastWidth is what the last column of a table gets even on a narrow terminal.
 	leastWidth = 24
 	// valueWidth is how many characters of a value are shown; -o json has all of them.
 	valueWidth = 200
@@ -26,7 +23,7 @@ const (
 	decidesNothing = "nothing"
 )
 
-// lookedFor says to a person what counts as evidence, for a Node that has none.
+// lookedFor tells people what counts as evidence, for a Node that has none.
 var lookedFor = [][2]string{
 	{"slices", "ResourceSlices of DRA drivers of GPUs"},
 	{"resources", "names of GPU device plugins in capacity and allocatable, also with 0 units"},
@@ -37,52 +34,14 @@ var lookedFor = [][2]string{
 		"a machine type with 0 GPUs, a taint, a fault condition, graphics built into a processor"},
 }
 
-// printExplanation writes what why found out. Nothing is written when it cannot be encoded.
-func (f *format) printExplanation(io streams, name string, e explanation) error {
-	var out bytes.Buffer
-	if *f == formatTable {
-		var options tableOptions
-		options.fit(io.out)
-		writeExplanation(&out, name, e, options)
-	} else {
-		if err := f.encodeExplanation(&out, e); err != nil {
-			return failure{fmt.Errorf("encode the explanation: %w", err)}
-		}
-		if e.note != "" {
-			if _, err := fmt.Fprintf(io.err, "note: %s\n", printable(e.note)); err != nil {
-				return failure{fmt.Errorf("write a note: %w", err)}
-			}
-		}
-	}
-	if _, err := io.out.Write(out.Bytes()); err != nil {
-		return failure{fmt.Errorf("write the explanation: %w", err)}
-	}
-	return nil
-}
-
-func (f *format) encodeExplanation(out *bytes.Buffer, e explanation) error {
-	text, err := json.MarshalIndent(e, "", "    ")
-	if err != nil {
-		return err
-	}
-	if *f == formatYAML {
-		if text, err = yaml.JSONToYAML(text); err != nil {
-			return err
-		}
-	}
-	out.Write(bytes.TrimSpace(text))
-	out.WriteByte('\n')
-	return nil
-}
-
 // writeExplanation prints the evidence and the row for people.
 func writeExplanation(out *bytes.Buffer, name string, e explanation, options tableOptions) {
-	if e.note != "" {
-		fmt.Fprintln(out, strings.Join(fold("note: "+printable(e.note), options.width), "\n")+"\n")
+	for _, note := range e.notes {
+		fmt.Fprintln(out, strings.Join(fold("note: "+printable(note), options.width), "\n")+"\n")
 	}
 	if e.Row == nil {
 		verdict := printable(name) + " is no GPU node"
-		if e.note != "" {
+		if len(e.notes) > 0 {
 			verdict += ", as far as could be read"
 		}
 		writeNoGpuNode(out, verdict, e.Evidence, options)
@@ -98,7 +57,7 @@ func writeExplanation(out *bytes.Buffer, name string, e explanation, options tab
 	}
 }
 
-// writeNoGpuNode tells what was seen and does not count, and what would. The Node's own state is neither.
+// writeNoGpuNode prints what was seen and does not count, and what would count. The Node's own state is neither.
 func writeNoGpuNode(out *bytes.Buffer, verdict string, evidence []gpu.Evidence, options tableOptions) {
 	seen := textTable{widths: []int{decidesWidth}}
 	for _, e := range evidence {
@@ -126,7 +85,7 @@ func writeNoGpuNode(out *bytes.Buffer, verdict string, evidence []gpu.Evidence, 
 	looked.write(out, options.colour)
 }
 
-// writeEvidence has what decided something first.
+// writeEvidence prints the evidence, with what decided something first.
 func writeEvidence(out *bytes.Buffer, evidence []gpu.Evidence, options tableOptions) {
 	t := textTable{widths: []int{decidesWidth, kindWidth}}
 	t.add(block{[]string{"DECIDES"}, bold}, block{[]string{"KIND"}, bold}, block{[]string{"EVIDENCE"}, bold})
@@ -143,12 +102,12 @@ func writeEvidence(out *bytes.Buffer, evidence []gpu.Evidence, options tableOpti
 	t.write(out, options.colour)
 }
 
-// evidenceText is what a source said, and below it what that means.
+// evidenceText returns what a source said, and below it what that means.
 func evidenceText(e gpu.Evidence, width int) []string {
 	return append(fold(said(e), width), fold("  "+printable(e.Says), width)...)
 }
 
-// said is what a source said literally.
+// said returns what a source said literally.
 func said(e gpu.Evidence) string {
 	value, _ := shorten(printable(e.Value), valueWidth)
 	if value == "" {
@@ -190,7 +149,7 @@ func readyText(n *v1.GpuNode) string {
 	return text
 }
 
-// groupText is one row of a node's GPUs, such as "8 x Tesla-T4 (nvidia), 15360 MiB each, from labels".
+// groupText returns one row of a node's GPUs, such as "8 x Tesla-T4 (nvidia), 15360 MiB each, from labels".
 func groupText(g *v1.GpuGroup) string {
 	name := orElse(g.Product, unknownMark)
 	if g.Variant != "" {
@@ -236,7 +195,7 @@ func pick[T any](yes bool, a, b T) T {
 	return b
 }
 
-// rest is the width that is left for the last column beside columns of some widths.
+// rest returns the width that columns of the given widths leave for the last column.
 func (o tableOptions) rest(widths ...int) int {
 	left := o.width
 	for _, w := range widths {

@@ -73,7 +73,7 @@ func TestWhyTable(t *testing.T) {
 		{Kind: gpu.KindCondition, Key: "Ready", Value: "True (KubeletReady)", Says: "the Node's own word about itself", Decides: []string{"ready"}},
 		{Kind: gpu.KindLabel, Key: "nvidia.com/gpu.present", Value: "false", Says: "the GPU Operator saw an NVIDIA device on the bus, or no longer does"},
 	}}
-	unread := explanation{note: "devices of DRA drivers are not known: list resourceslices: resourceslices.resource.k8s.io is forbidden: User \"x\" cannot list resource \"resourceslices\""}
+	unread := explanation{notes: []string{"devices of DRA drivers are not known: list resourceslices: resourceslices.resource.k8s.io is forbidden: User \"x\" cannot list resource \"resourceslices\""}}
 	hostile := explanation{
 		Row:      new(gpuNode("evil\x1b[2J", "\u202eproduct\r\nx", 1, notReady("Rea\x1bson", "a\nb\x07c"), warned("W\x1b[31m"))),
 		Evidence: []gpu.Evidence{{Kind: "label\x1b", Key: "k\x1b[2J", Value: "v\nREADY yes", Says: "s\x07", Decides: []string{"pro\x1bduct"}}},
@@ -106,8 +106,8 @@ func TestWhyTable(t *testing.T) {
 	}
 }
 
-// corpus gives the engine's own cases: the name of a file, and the fleet in it.
-func corpus(t *testing.T, visit func(t *testing.T, file string, f *fleet)) {
+// corpus gives the engine's own cases: the name of a file, and what is in it.
+func corpus(t *testing.T, visit func(t *testing.T, file string, s *snapshot)) {
 	t.Helper()
 	files, err := filepath.Glob("../gpu/testdata/corpus/*.yaml")
 	if err != nil || len(files) < 100 {
@@ -115,11 +115,11 @@ func corpus(t *testing.T, visit func(t *testing.T, file string, f *fleet)) {
 	}
 	for _, name := range files {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			var f fleet
-			if err := readFiles([]string{name}, nil, &f); err != nil {
+			var s snapshot
+			if err := readFiles([]string{name}, nil, &s); err != nil {
 				t.Fatal(err)
 			}
-			visit(t, name, &f)
+			visit(t, name, &s)
 		})
 	}
 }
@@ -129,9 +129,9 @@ func TestWhyPrintsWhatTheEngineRead(t *testing.T) {
 		Row      *v1.GpuNode
 		Evidence []gpu.Evidence
 	}
-	corpus(t, func(t *testing.T, name string, f *fleet) {
-		for _, n := range f.nodes {
-			reading, ok := gpu.Read(n, dra.DevicesByNode(f.slices)[n.Name()], gpu.Options{})
+	corpus(t, func(t *testing.T, name string, s *snapshot) {
+		for _, n := range s.nodes {
+			reading, ok := gpu.Read(n, dra.DevicesByNode(s.slices)[n.Name()], gpu.Options{})
 			want := printed{Evidence: append([]gpu.Evidence{}, reading.Evidence...)}
 			if ok {
 				want.Row = &reading.Row
@@ -162,9 +162,9 @@ func TestWhyPrintsWhatTheEngineRead(t *testing.T) {
 }
 
 func TestWhyShowsEveryPieceOfEvidenceWithinTheWidth(t *testing.T) {
-	corpus(t, func(t *testing.T, name string, f *fleet) {
-		for _, n := range f.nodes {
-			e := f.explain(n)
+	corpus(t, func(t *testing.T, name string, s *snapshot) {
+		for _, n := range s.nodes {
+			e := s.explain(n)
 			_, stdout, _ := run(t, "", "scan", "-f", name, "--why", n.Name())
 			for line := range strings.Lines(stdout) {
 				line = strings.TrimSuffix(line, "\n")

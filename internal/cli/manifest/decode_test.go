@@ -14,7 +14,7 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	}{
 		"labels that are a number":      {`{"metadata":{"labels":5}}`, `metadata.labels is a number, must be an object`},
 		"a label that is a number":      {`{"metadata":{"labels":{"b":"x","nvidia.com/gpu.count":8}}}`, `metadata.labels[nvidia.com/gpu.count] is a number, must be a string`},
-		"the first of several":          {`{"metadata":{"labels":{"b":1,"a":true}}}`, `metadata.labels[a] is a boolean, must be a string`},
+		"the first of several":          {`{"metadata":{"labels":{"b":1,"a":true}}}`, `metadata.labels.a is a boolean, must be a string`},
 		"annotations that are a list":   {`{"metadata":{"annotations":[]}}`, `metadata.annotations is a list, must be an object`},
 		"a quantity":                    {`{"status":{"capacity":{"cpu":"4","nvidia.com/gpu":"many"}}}`, `status.capacity[nvidia.com/gpu]: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
 		"a time":                        {`{"status":{"conditions":[{"type":"Ready"},{"lastTransitionTime":"yesterday"}]}}`, `status.conditions[1].lastTransitionTime: parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`},

@@ -1,23 +1,21 @@
 package manifest
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Expected says what kind of input is meant, for messages.
 const Expected = `expected Nodes as "kubectl get nodes -o yaml" prints them`
 
 const (
-	// wholeBytes is up to where a YAML document is parsed in one piece. A larger one is most likely a list that a
-	// program printed; it is parsed item by item.
+	// wholeBytes is the size up to which YAML is parsed without cutting its lists into items.
 	wholeBytes = 1 << 20
 	// maxObjectBytes bounds one object. The API server stores none that is larger than a few MiB.
 	maxObjectBytes = 32 << 20
@@ -35,7 +33,7 @@ type Place struct {
 	Item int
 }
 
-// String is the place as messages show it, such as "nodes.yaml: document 1: item 4".
+// String returns the place as messages show it, such as "nodes.yaml: document 1: item 4".
 func (p Place) String() string {
 	s := fmt.Sprintf("%s: document %d", p.File, p.Document)
 	if p.Item > 0 {
@@ -44,7 +42,6 @@ func (p Place) String() string {
 	return s
 }
 
-// errorf is an error at this place.
 func (p Place) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s: "+format, append([]any{p}, args...)...)
 }
@@ -52,8 +49,8 @@ func (p Place) errorf(format string, args ...any) error {
 // Object is one Kubernetes object.
 type Object struct {
 	Place Place
-	// APIVersion and Kind are never empty. The items of a typed list such as a NodeList may leave them out; they are
-	// filled in.
+	// APIVersion and Kind are never empty: items of a typed list such as a NodeList, which may leave them out, get them
+	// from the list.
 	APIVersion, Kind string
 	// Name is metadata.name; empty when it is missing.
 	Name string
@@ -71,11 +68,11 @@ type Stats struct {
 	EmptyLists []string
 }
 
-// Each calls visit for every object in the text, in order, and stops at its first error. Lists are taken apart. Empty
-// documents are skipped.
+// Each calls visit for every object in the text, in order, and stops at its first error. The items of a list are visited
+// one by one. Empty documents are skipped.
 //
-// The text is UTF-8, or UTF-16 with a byte order mark. Every error but one of visit is a single line that starts with the
-// file's name.
+// The text is UTF-8, or UTF-16 with a byte order mark. Every error, except those of visit, is a single line that starts
+// with the file's name.
 func Each(file string, text io.Reader, visit func(Object) error) (Stats, error) {
 	r := &reader{file: file, visit: visit, whole: wholeBytes, budget: &budget{r: text, limit: maxObjectBytes, left: maxObjectBytes}}
 	err := r.read()
@@ -90,90 +87,76 @@ type reader struct {
 	stats  Stats
 }
 
-// read takes JSON documents as long as there are some, and the rest as YAML, of which JSON is a part: only the speed
-// differs.
+// read reads JSON documents for as long as they come, and the rest as YAML.
 func (r *reader) read() error {
-	text := bufio.NewReaderSize(transform.NewReader(r.budget, unicode.BOMOverride(transform.Nop)), 64<<10)
-	rest, err := r.jsonDocuments(text)
+	rest, err := r.jsonDocuments(transform.NewReader(r.budget, unicode.BOMOverride(transform.Nop)))
 	if err != nil {
 		return err
 	}
 	return r.yamlDocuments(rest)
 }
 
-// next is the place of the document that begins.
+// next returns the place of the document that begins.
 func (r *reader) next() Place {
 	r.budget.renew()
 	r.stats.Documents++
 	return Place{File: r.file, Document: r.stats.Documents}
 }
 
-// object hands one object to the visitor, or the items of a list.
-func (r *reader) object(place Place, raw json.RawMessage, h header, nesting int) error {
-	if err := h.check(); err != nil {
-		return place.errorf("%w", err)
+// object passes an object to the visitor, or the items of a list, which have the list's place.
+func (r *reader) object(o Object, nesting int) error {
+	switch err := o.check(); {
+	case err != nil:
+		return err
+	case !o.isList():
+		return r.visit(o)
+	case nesting == maxNesting:
+		return o.Place.errorf("lists within lists, more than %d deep; %s", maxNesting, Expected)
 	}
-	if h.hasItems() {
-		if nesting == maxNesting {
-			return place.errorf("lists within lists, more than %d deep; %s", maxNesting, Expected)
-		}
-		return r.nested(place, raw, nesting+1)
-	}
-	return r.visit(Object{Place: place, APIVersion: h.APIVersion, Kind: h.Kind, Name: h.Metadata.Name, JSON: raw})
+	d := r.newDocument(o.Place)
+	d.nesting = nesting + 1
+	return d.readJSON(o.JSON)
 }
 
-// header is what tells what an object is.
-type header struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Metadata   struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-	Items json.RawMessage `json:"items"`
+// objectOf reads what an object says it is, as far as it says that.
+func objectOf(place Place, raw json.RawMessage) (Object, error) {
+	var header struct {
+		metav1.TypeMeta
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	if what := typeOf(raw); what != "an object" {
+		return Object{}, place.errorf("not a Kubernetes object: it is %s; %s", what, Expected)
+	}
+	if err := unmarshal(raw, &header); err != nil {
+		return Object{}, place.errorf("not a Kubernetes object: %w; %s", err, Expected)
+	}
+	return Object{Place: place, APIVersion: header.APIVersion, Kind: header.Kind, Name: header.Metadata.Name, JSON: raw}, nil
 }
 
-func headerOf(raw json.RawMessage) (h header, err error) {
-	if what := jsonType(raw); what != "an object" {
-		return h, fmt.Errorf("not a Kubernetes object: it is %s; %s", what, Expected)
-	}
-	if err := unmarshal(raw, &h); err != nil {
-		return h, fmt.Errorf("not a Kubernetes object: %w; %s", err, Expected)
-	}
-	return h, nil
-}
-
-// bare reports whether an object leaves it to its list to say what it is.
-func (h header) bare() bool { return h.APIVersion == "" && h.Kind == "" }
-
-func (h header) check() error {
+func (o Object) check() error {
 	switch {
-	case h.Kind == "":
-		return errors.New("not a Kubernetes object: kind is missing; " + Expected)
-	case h.APIVersion == "":
-		return fmt.Errorf("not a Kubernetes object: kind is %q, apiVersion is missing; %s", h.Kind, Expected)
+	case o.Kind == "":
+		return o.Place.errorf("not a Kubernetes object: kind is missing; " + Expected)
+	case o.APIVersion == "":
+		return o.Place.errorf("not a Kubernetes object: kind is %q, apiVersion is missing; %s", o.Kind, Expected)
 	default:
 		return nil
 	}
 }
 
-func (h header) hasItems() bool {
-	return h.isList() && len(h.Items) > 0 && h.Items[0] == '['
+func (o Object) isList() bool { return strings.HasSuffix(o.Kind, "List") }
+
+// itemKind returns the kind of the items of a typed list. It is empty for a plain List, whose items must say it themselves.
+func (o Object) itemKind() string { return strings.TrimSuffix(o.Kind, "List") }
+
+// listsNodes reports whether a list of this kind may hold Nodes.
+func (o Object) listsNodes() bool {
+	return o.APIVersion == "v1" && (o.Kind == "List" || o.Kind == "NodeList")
 }
 
-// isList reports whether this is a list, going by the name of its kind.
-func (h header) isList() bool { return strings.HasSuffix(h.Kind, "List") }
-
-// itemKind is the kind of the items of a typed list, and empty for a plain List, whose items must say it themselves.
-func (h header) itemKind() string {
-	return strings.TrimSuffix(h.Kind, "List")
-}
-
-// ofNodes reports whether a list of this kind may hold Nodes.
-func (h header) ofNodes() bool {
-	return h.APIVersion == "v1" && (h.Kind == "List" || h.Kind == "NodeList")
-}
-
-// budget bounds how much is read for one object, so that input without an end is noticed.
+// budget bounds how much is read for one object, so that input without an end is refused.
 type budget struct {
 	r           io.Reader
 	limit, left int

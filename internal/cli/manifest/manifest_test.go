@@ -53,7 +53,7 @@ func utf16(s string) string {
 	return out
 }
 
-// cutAlways and cutNever are limits above which a YAML document is read item by item.
+// cutAlways and cutNever are sizes from which on YAML lists are read item by item.
 const (
 	cutAlways = 0
 	cutNever  = 1 << 30
@@ -324,6 +324,18 @@ func TestEachPassesErrorsOn(t *testing.T) {
 				t.Errorf("Each() = %v, want %v at a document", err, stop)
 			}
 		})
+	}
+}
+
+func TestAnAliasReachesAnotherItemUnlessTheTextIsLong(t *testing.T) {
+	const text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Node, metadata: {name: a, labels: &a {x: y}}}\n- {apiVersion: v1, kind: Node, metadata: {name: b, labels: *a}}\n"
+	got, _, err := objects(text, cutNever)
+	if diff := cmp.Diff([]string{"1.1 v1 Node a", "1.2 v1 Node b"}, got); diff != "" || err != nil {
+		t.Errorf("in one piece: %v; objects (-want +got):\n%s", err, diff)
+	}
+	_, _, err = objects(text, cutAlways)
+	if want := "in: document 1: item 2: not valid YAML: unknown anchor 'a' referenced"; err == nil || err.Error() != want {
+		t.Errorf("item by item: %v, want %q", err, want)
 	}
 }
 
