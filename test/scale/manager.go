@@ -80,7 +80,7 @@ func (b *bench) measureFew(ctx context.Context) error {
 		return err
 	}
 	defer p.stop()
-	b.report.few, err = b.settleDown(ctx, p)
+	b.report.few, err = b.memoryAtRest(ctx, p)
 	return err
 }
 
@@ -132,7 +132,7 @@ func (b *bench) measureManager(ctx context.Context) error {
 	}
 	r := &b.report
 	r.coldStart = [2]time.Duration{nodes.at.Sub(p.started), held.at.Sub(p.started)}
-	if r.manager.settled, err = b.settleDown(ctx, p); err != nil {
+	if r.manager.rss, err = b.memoryAtRest(ctx, p); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context, *process) error{b.managerIdle, b.managerLatency} {
@@ -254,7 +254,7 @@ func (b *bench) measureRestart(ctx context.Context) error {
 		return err
 	}
 	defer p.stop()
-	if _, err := b.settleDown(ctx, p); err != nil {
+	if _, err := b.memoryAtRest(ctx, p); err != nil {
 		return err
 	}
 	after, err := b.requests(ctx)
@@ -273,7 +273,7 @@ func (b *bench) measureNodesOnly(ctx context.Context) error {
 		return err
 	}
 	defer p.stop()
-	b.report.nodesOnly, err = b.settleDown(ctx, p)
+	b.report.nodesOnly, err = b.memoryAtRest(ctx, p)
 	return err
 }
 
@@ -284,7 +284,7 @@ func (b *bench) measureLists(ctx context.Context) error {
 		return err
 	}
 	defer p.stop()
-	b.report.lists, err = b.settleDown(ctx, p)
+	b.report.lists, err = b.memoryAtRest(ctx, p)
 	return err
 }
 

@@ -23,24 +23,23 @@ type row struct {
 
 const unlimited = -1
 
-// lines are the table. Ratios that fail are far above the budget: a small cluster is mostly the process itself, and a busy
+// lines returns the rows of the table. Ratios that fail are far above the budget: a small cluster is mostly the process itself, and a busy
 // machine is slow for both, but not equally.
 func (r *report) lines(o options) []row {
 	m, f := &r.manager, &r.floor
 	perChange := func(n int) float64 { return float64(n) / float64(max(o.changes, 1)) }
 	storm := max(seconds(r.stormLength+r.stormEnd), 1)
-	written := func(q requests) float64 { return float64(q.statusWrites() + q.configMapWrites() + q.events()) }
 	pods := fmt.Sprintf("%d nodes, %d pods", o.nodes, o.pods)
 	const none = unlimited
 	return []row{
-		{what: "peak RSS, " + pods, unit: "MiB", measured: m.settled.peak, budget: 128, floor: f.settled.peak, factor: 2, fails: 4},
-		{what: "settled RSS, " + pods, unit: "MiB", measured: m.settled.now, budget: 80, floor: f.settled.now, factor: 2, fails: 4},
+		{what: "peak RSS, " + pods, unit: "MiB", measured: m.rss.peak, budget: 128, floor: f.rss.peak, factor: 2, fails: 4},
+		{what: "RSS at rest, " + pods, unit: "MiB", measured: m.rss.now, budget: 80, floor: f.rss.now, factor: 2, fails: 4},
 		{what: "peak RSS after the storm", unit: "MiB", measured: r.stormMemory.peak, budget: none},
 		{what: "peak RSS, lists not streamed", unit: "MiB", measured: r.lists.peak, budget: none},
-		{what: "settled RSS, lists not streamed", unit: "MiB", measured: r.lists.now, budget: none},
+		{what: "RSS at rest, lists not streamed", unit: "MiB", measured: r.lists.now, budget: none},
 		{what: "peak RSS, allocation off", unit: "MiB", measured: r.nodesOnly.peak, budget: 80},
-		{what: "settled RSS, allocation off", unit: "MiB", measured: r.nodesOnly.now, budget: 60},
-		{what: fmt.Sprintf("settled RSS, %d nodes", few), unit: "MiB", measured: r.few.now, budget: 48},
+		{what: "RSS at rest, allocation off", unit: "MiB", measured: r.nodesOnly.now, budget: 60},
+		{what: fmt.Sprintf("RSS at rest, %d nodes", few), unit: "MiB", measured: r.few.now, budget: 48},
 		{
 			what: fmt.Sprintf("CPU, idle, %d heartbeats and %d pod events", r.sent.heartbeats, r.sent.podEvents), unit: "millicores",
 			measured: m.cpu, budget: 20, floor: f.cpu,
@@ -51,9 +50,9 @@ func (r *report) lines(o options) []row {
 		{what: "versions of the status to a change", measured: perChange(r.versions), budget: 1, always: true},
 		{what: "ConfigMap writes to a change", measured: perChange(r.changeRequests.configMapWrites()), budget: 1, always: true},
 		{what: "reads to a change", measured: perChange(r.changeRequests.reads()), budget: 0, always: true},
-		{what: "writes for all heartbeats", measured: written(r.idleRequests), budget: 0, always: true},
+		{what: "writes for all heartbeats", measured: float64(written(r.idleRequests)), budget: 0, always: true},
 		{what: "watches that ended meanwhile", measured: float64(r.idleRequests.endedWatches()), budget: 0, always: true},
-		{what: "writes for a restart", measured: written(r.restartRequests), budget: 0, always: true},
+		{what: "writes for a restart", measured: float64(written(r.restartRequests)), budget: 0, always: true},
 		{what: fmt.Sprintf("storm of %d changes in %.0f s: status writes", 2*o.nodes, r.stormLength.Seconds()), unit: "1/s", measured: float64(r.stormRequests.statusWrites()) / storm, budget: 2, always: true},
 		{what: "storm: ConfigMap writes", unit: "1/s", measured: float64(r.stormRequests.configMapWrites()) / storm, budget: 2, always: true},
 		{what: "storm: Event writes", unit: "1/s", measured: float64(r.stormRequests.events()) / storm, budget: none},
@@ -71,6 +70,9 @@ func (r *report) lines(o options) []row {
 	}
 }
 
+// written returns how many writes there were, those of the Lease left out.
+func written(q requests) int { return q.statusWrites() + q.configMapWrites() + q.events() }
+
 func (r row) ratio() float64 {
 	if r.floor == 0 {
 		return 0
@@ -78,7 +80,7 @@ func (r row) ratio() float64 {
 	return r.measured / r.floor
 }
 
-// cells are the row as text. Absolute budgets are for the full size; at others nothing is said about them.
+// cells returns the row as text. At other sizes than the full one, the cells say nothing about absolute budgets.
 func (r row) cells(full bool) []string {
 	var budgets []string
 	if r.budget != unlimited {
@@ -100,7 +102,7 @@ func (r row) cells(full bool) []string {
 	return []string{r.what, strings.Join(budgets, ", "), amount(r.measured, r.unit), floor, ratio, within}
 }
 
-// check returns what is wrong on any machine.
+// check returns an error if the row misses a budget that holds on any machine.
 func (r row) check() error {
 	if r.always && r.measured > r.budget {
 		return fmt.Errorf("%s: %s, want at most %s", r.what, amount(r.measured, r.unit), amount(r.budget, r.unit))
@@ -111,7 +113,7 @@ func (r row) check() error {
 	return nil
 }
 
-// amount is a number with three digits that count, and its unit.
+// amount returns a number with three significant digits, and its unit.
 func amount(v float64, unit string) string {
 	digits := 2
 	switch {
