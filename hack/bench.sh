@@ -15,7 +15,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-size=(-nodes 500 -pods 5000 -settle 10s -idle 20s -changes 10)
+size=(-nodes 500 -pods 5000 -rest 10s -idle 20s -changes 10)
 out=()
 while [ $# -gt 0 ]; do
   case $1 in

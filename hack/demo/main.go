@@ -1,32 +1,25 @@
-// Command demo shows the operator on an API server of its own: it starts one, installs the chart, loads the Nodes of
-// examples/homelab.yaml, starts the manager as the chart's ServiceAccount and prints what a user would type and see.
+// Command demo shows the operator at work: it starts an API server, installs the chart, starts the manager as the chart's
+// ServiceAccount and prints what a user would type and see, first for the Nodes of examples/healthy.yaml and then for those of
+// examples/homelab.yaml.
 //
-// It stays up until it is interrupted and then removes all that it made; with DEMO_ONCE=1 it ends by itself. It exits with
-// 1 when what it shows is not what it should be.
+// It stays up until it is interrupted, and then removes everything that it made. With DEMO_ONCE=1 it ends by itself. It exits
+// with 1 if the inventory is not what it should be.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
-	"time"
 
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "github.com/gpu-inventory/gpu-inventory-operator/api/v1"
 	"github.com/gpu-inventory/gpu-inventory-operator/test/harness"
 )
 
@@ -34,8 +27,6 @@ const (
 	namespace = "gpu-inventory"
 	release   = "gpu-inventory-operator"
 	chart     = "charts/gpu-inventory-operator"
-	nodesFile = "examples/homelab.yaml"
-	patience  = 30 * time.Second
 )
 
 func main() {
@@ -92,16 +83,6 @@ func (d *demo) start(ctx context.Context) error {
 	if _, err := helm.Install(ctx, nil); err != nil {
 		return fmt.Errorf("install chart: %w", err)
 	}
-	say("Loading the Nodes of " + nodesFile)
-	nodes, err := harness.ReadNodes(nodesFile)
-	if err != nil {
-		return err
-	}
-	for i := range nodes {
-		if err := harness.CreateNode(ctx, c, &nodes[i]); err != nil {
-			return err
-		}
-	}
 	say("Starting the manager as the ServiceAccount of the chart, with leader election")
 	bin, err := harness.BuildManager(ctx, d.controlPlane.Dir())
 	if err != nil {
@@ -123,7 +104,7 @@ func (d *demo) start(ctx context.Context) error {
 	return err
 }
 
-// inventoryArgs gives the manager what the chart gives its pods: the GpuInventory to create.
+// inventoryArgs returns the flags that the chart gives its pods so that they create the GpuInventory.
 func (d *demo) inventoryArgs(ctx context.Context) ([]string, error) {
 	var deployment appsv1.Deployment
 	if err := d.controlPlane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: release}, &deployment); err != nil {
@@ -144,126 +125,5 @@ func (d *demo) stop() error {
 	}
 	return errors.Join(errs...)
 }
-
-func (d *demo) show(ctx context.Context) error {
-	if err := d.waitFor(ctx, func(s *v1.GpuInventoryStatus) bool { return is(s.TotalGpuNodes, 4) && is(s.ReadyGpuNodes, 0) }); err != nil {
-		return err
-	}
-	describe := []string{"describe", "gpuinventory", "cluster"}
-	table := []string{"get", "configmap", "gpu-node-status", "--namespace", namespace, "-o", "jsonpath={.data.summary}{'\\n'}{.data.nodes}"}
-	for _, args := range [][]string{{"get", "gpuinventory"}, describe, table} {
-		if err := d.kubectl(ctx, args...); err != nil {
-			return err
-		}
-	}
-	if err := d.gauges(ctx); err != nil {
-		return err
-	}
-	say("nuc1's kubelet posts again")
-	if err := d.recover(ctx, "nuc1"); err != nil {
-		return err
-	}
-	if err := d.waitFor(ctx, func(s *v1.GpuInventoryStatus) bool { return is(s.ReadyGpuNodes, 1) }); err != nil {
-		return err
-	}
-	for _, args := range [][]string{
-		{"get", "gpuinventory"}, table,
-		{"events", "--for", "gpuinventory/cluster", "--namespace", "default"},
-	} {
-		if err := d.kubectl(ctx, args...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// waitFor waits for the status, and until the ConfigMap and an Event have followed it.
-func (d *demo) waitFor(ctx context.Context, as func(*v1.GpuInventoryStatus) bool) error {
-	deadline := time.Now().Add(patience)
-	for {
-		var inv v1.GpuInventory
-		if err := d.controlPlane.Client.Get(ctx, client.ObjectKey{Name: "cluster"}, &inv); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("get gpuinventory: %w", err)
-		}
-		var cm corev1.ConfigMap
-		err := d.controlPlane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "gpu-node-status"}, &cm)
-		if err == nil && as(&inv.Status) && strings.Contains(cm.Data["summary"], fmt.Sprintf("ready=%d ", *inv.Status.ReadyGpuNodes)) {
-			break
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the inventory is not as it should be after %s: %+v\nThe manager's log:\n%s", patience, inv.Status, d.manager.Log())
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	// Events follow the write, from a queue.
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Second):
-		return nil
-	}
-}
-
-// recover makes a Node Ready again, as its kubelet would.
-func (d *demo) recover(ctx context.Context, name string) error {
-	c := d.controlPlane.Client
-	var node corev1.Node
-	if err := c.Get(ctx, client.ObjectKey{Name: name}, &node); err != nil {
-		return fmt.Errorf("get node %s: %w", name, err)
-	}
-	before := node.DeepCopy()
-	for i := range node.Status.Conditions {
-		if cond := &node.Status.Conditions[i]; cond.Type == corev1.NodeReady {
-			cond.Status, cond.Reason, cond.Message = corev1.ConditionTrue, "KubeletReady", "kubelet is posting ready status"
-			cond.LastTransitionTime, cond.LastHeartbeatTime = metav1.Now(), metav1.Now()
-		}
-	}
-	if err := c.Status().Patch(ctx, &node, client.MergeFrom(before)); err != nil {
-		return fmt.Errorf("patch status of node %s: %w", name, err)
-	}
-	return nil
-}
-
-// kubectl prints a command as typed, and runs it.
-func (d *demo) kubectl(ctx context.Context, args ...string) error {
-	say("$ kubectl " + strings.Join(args, " "))
-	cmd := exec.CommandContext(ctx, filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl"), args...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+d.controlPlane.Kubeconfig)
-	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("kubectl %s: %w", args[0], err)
-	}
-	return nil
-}
-
-// gauges prints the fleet's metrics.
-func (d *demo) gauges(ctx context.Context) error {
-	say("$ curl -s " + d.manager.MetricsURL + "/metrics | grep ^gpu_inventory_")
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.manager.MetricsURL+"/metrics", nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("scrape the manager: %w", err)
-	}
-	defer resp.Body.Close() //nolint:errcheck // nothing is lost
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fmt.Errorf("scrape the manager: %w", err)
-	}
-	for line := range strings.Lines(string(body)) {
-		if strings.HasPrefix(line, "gpu_inventory_") {
-			fmt.Print(line)
-		}
-	}
-	return nil
-}
-
-func is(n *int32, want int32) bool { return n != nil && *n == want }
 
 func say(line string) { fmt.Printf("\n==> %s\n", line) }

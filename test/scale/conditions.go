@@ -26,10 +26,10 @@ func conditions(b *bench) string {
 	}
 	return fmt.Sprintf("Measured on %s with %d nodes and %d pods (%s), on %d cores (%s) with %s of memory, %s, %s. "+
 		"%s, %s without fsync, the load and all programs shared the machine. "+
-		"Memory after %s of settling, CPU over %s, latency over %d changes 2 s apart.\n",
+		"Memory after %s at rest, CPU over %s, latency over %d changes 2 s apart.\n",
 		time.Now().UTC().Format(time.DateOnly), b.nodes, b.pods, size, runtime.NumCPU(), field("/proc/cpuinfo", "model name"),
 		field("/proc/meminfo", "MemTotal"), runtime.GOOS+"/"+runtime.GOARCH, runtime.Version(),
-		version("kube-apiserver"), version("etcd"), b.settle, b.idleFor, b.changes)
+		version("kube-apiserver"), version("etcd"), b.rest, b.idleFor, b.changes)
 }
 
 // field returns a value in a file in /proc with lines such as "name : value".

@@ -44,7 +44,7 @@ func (b *bench) measureFloor(ctx context.Context) error {
 	}
 	b.report.floorSynced[0], b.report.floorSynced[1] = nodes.Sub(p.started), pods.Sub(p.started)
 	f := &b.report.floor
-	if f.atRest, err = b.memoryAtRest(ctx, p); err != nil {
+	if f.rss, err = b.memoryAtRest(ctx, p); err != nil {
 		return err
 	}
 	if f.cpu, _, err = b.millicores(ctx, p); err != nil {

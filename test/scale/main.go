@@ -31,7 +31,7 @@ const (
 
 type options struct {
 	nodes, pods int
-	settle      time.Duration
+	rest        time.Duration
 	idleFor     time.Duration
 	changes     int
 	limit       time.Duration
@@ -42,7 +42,7 @@ func main() {
 	var o options
 	flag.IntVar(&o.nodes, "nodes", 5_000, "GPU nodes, at least 20")
 	flag.IntVar(&o.pods, "pods", 100_000, "pods, of which every fifth holds a GPU")
-	flag.DurationVar(&o.settle, "settle", 30*time.Second, "how long a process may settle before its memory is read")
+	flag.DurationVar(&o.rest, "rest", 30*time.Second, "how long to leave a process at rest before its memory is read")
 	flag.DurationVar(&o.idleFor, "idle", time.Minute, "how long heartbeats are sent")
 	flag.IntVar(&o.changes, "changes", 30, "changes whose latency is measured, 2 s apart")
 	flag.DurationVar(&o.limit, "limit", 45*time.Minute, "give up after this time")

@@ -75,7 +75,7 @@ func (b *bench) measureManager(ctx context.Context) error {
 	}
 	r := &b.report
 	r.coldStart = [2]time.Duration{nodes.at.Sub(p.started), held.at.Sub(p.started)}
-	if r.manager.atRest, err = b.memoryAtRest(ctx, p); err != nil {
+	if r.manager.rss, err = b.memoryAtRest(ctx, p); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context, *process) error{b.managerIdle, b.managerLatency} {

@@ -51,7 +51,20 @@ func (r *report) finish(b *bench) error {
 	text := conditions(b) + "\n" + document.Table([]string{"what", "budget", "measured", "floor", "ratio", "within"}, cells)
 	fmt.Print(text)
 	if b.out != "" {
-		missed = append(missed, document.Replace(b.out, "scale", text))
+		missed = append(missed, document.Replace(b.out, "scale", text), document.Replace(b.out, "numbers", r.numbers(b.options)), r.writeMemory(b.options))
 	}
 	return errors.Join(missed...)
+}
+
+// numbers returns the five numbers that say most, as a Markdown list.
+func (r *report) numbers(o options) string {
+	m := &r.manager
+	return fmt.Sprintf(`- **%s** of memory for %d nodes and %d pods, and %s at the peak, when everything is read for the first time
+- **%s** from the change of a node until a client that watches has the new status, half of the time; the API server takes most of it
+- **%d writes** for %d heartbeats, and %d for a restart of the operator
+- **%s** to answer a scrape
+- **%s** for the program, as a stripped binary
+`, amount(m.rss.now, "MiB"), o.nodes, o.pods, amount(m.rss.peak, "MiB"),
+		amount(ms(quantile(m.latencies, 0.5)), "ms"), written(r.idleRequests), r.idleTraffic.heartbeats, written(r.restartRequests),
+		amount(ms(typical(r.scrapes).took), "ms"), amount(r.binary, "MiB"))
 }

@@ -10,7 +10,7 @@ import (
 
 // figures are what is measured of both the manager and the floor.
 type figures struct {
-	atRest    memory
+	rss       memory
 	cpu       float64 // millicores, while the cluster idles
 	latencies []time.Duration
 }
@@ -29,9 +29,9 @@ func (b *bench) startManager(env []string, args ...string) (*process, string, er
 	return p, "http://" + metrics + "/metrics", err
 }
 
-// memoryAtRest waits for the time of -settle, and returns the memory of a process.
+// memoryAtRest waits until a process has come to rest, and returns its memory.
 func (b *bench) memoryAtRest(ctx context.Context, p *process) (memory, error) {
-	if err := errors.Join(pause(ctx, b.settle), p.alive()); err != nil {
+	if err := errors.Join(pause(ctx, b.rest), p.alive()); err != nil {
 		return memory{}, err
 	}
 	return p.memory()
