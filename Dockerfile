@@ -17,9 +17,9 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     -o /manager ./cmd/manager
 
 # Nothing but the program: it is static, trusts the API server by the CA that comes with its service account, logs in UTC and
-# writes no file. The image of a release is made of the same parts, by hack/release.
+# writes no file. The image of a release is made of the same parts, by ko, which puts a program here.
 FROM scratch
-COPY --from=build /manager /manager
+COPY --from=build /manager /ko-app/manager
 # By number, so that a kubelet can see that it is not root.
 USER 65532:65532
-ENTRYPOINT ["/manager"]
+ENTRYPOINT ["/ko-app/manager"]

@@ -101,8 +101,7 @@ vulncheck: ## Look for known vulnerabilities in what is shipped (VULNDB=URL for 
 
 .PHONY: release-dry-run
 release-dry-run: ## Rehearse a release of the last commit on 127.0.0.1: build, push, sign, verify (RELEASE=--cold proves more)
-	go -C hack/release build -o $(CURDIR)/bin/release .
-	@exec bin/release dry-run $(RELEASE)
+	@exec hack/release/release.sh dry-run $(RELEASE)
 
 .PHONY: demo
 demo: ## Show the operator at work on a real API server with pretended nodes (DEMO_ONCE=1 to end by itself)

@@ -1,10 +1,13 @@
-package main
+package release
 
 import (
 	"encoding/base64"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -82,31 +85,44 @@ func TestAnSBOMMustHaveEveryModuleOfTheProgram(t *testing.T) {
 	}
 }
 
+// program builds a small program with one module in it.
+func program(t *testing.T, flags ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "program")
+	cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"build", "-o", path}, flags, []string{"./testdata/program"})...) //nolint:gosec // flags of a test
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOOS=linux", "GOARCH=amd64", "GOAMD64=v1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
 func TestAProgramTellsItsModules(t *testing.T) {
-	self, err := os.Executable()
+	got, err := modules(program(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := modules(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var helm bool
-	for _, m := range got {
-		helm = helm || strings.HasPrefix(m, "helm.sh/helm/v3@v3.")
-	}
-	if got[0] != "stdlib@"+runtime.Version() || !helm {
-		t.Errorf("modules() = %v: want Go and helm among them", got)
+	if len(got) != 2 || got[0] != "stdlib@"+runtime.Version() || !strings.HasPrefix(got[1], "github.com/google/go-cmp@v0.") {
+		t.Errorf("modules() = %v: want Go and go-cmp", got)
 	}
 }
 
-func TestAKeylessVerificationNamesTheWorkflowAndItsIssuer(t *testing.T) {
-	s := keylessSigner("cosign", "https://example.com/w@refs/tags/v1")
-	want := "--certificate-identity https://example.com/w@refs/tags/v1 --certificate-oidc-issuer https://token.actions.githubusercontent.com"
-	if got := strings.Join(s.verify, " "); got != want {
-		t.Errorf("verify flags: %s", got)
+func TestInspectRefusesABinaryThatIsNotAReleaseBuild(t *testing.T) {
+	amd64, arm64 := imagePlatforms[0], imagePlatforms[1]
+	release := program(t, "-trimpath", "-buildvcs=false")
+	if err := inspect(release, amd64); err != nil {
+		t.Error(err)
 	}
-	if strings.Join(s.reject, " ") == want {
-		t.Error("the verification that must fail is the one that must pass")
+	if err := inspect(release, arm64); err == nil {
+		t.Error("inspect() accepts a binary of another platform")
+	}
+	if err := inspect(program(t, "-buildvcs=false"), amd64); err == nil {
+		t.Error("inspect() accepts a binary that was built without -trimpath")
+	}
+	if err := inspect(program(t, "-trimpath", "-buildvcs=false", "-tags=x"), amd64); err == nil {
+		t.Error("inspect() accepts a binary that was built with a tag")
+	}
+	if err := inspect("verify_test.go", amd64); err == nil || !strings.Contains(err.Error(), "verify_test.go") {
+		t.Errorf("inspect() = %v: want an error that names the file", err)
 	}
 }
