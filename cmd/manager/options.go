@@ -108,11 +108,16 @@ func (o *options) validate() error {
 	if o.logging.format != "json" && o.logging.format != "text" {
 		errs = append(errs, fmt.Errorf("--log-format %q: use json or text", o.logging.format))
 	}
+	o.complete()
+	return errors.Join(errs...)
+}
+
+// complete sets the options of the operator that come from two flags.
+func (o *options) complete() {
 	o.operator.ConfigMap.Namespace = o.namespace
 	if o.leaderElect {
 		o.operator.Lease = types.NamespacedName{Namespace: o.namespace, Name: o.leaseName}
 	}
-	return errors.Join(errs...)
 }
 
 func (o *options) readInventoryFile() (err error) {

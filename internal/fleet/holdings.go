@@ -78,11 +78,11 @@ type Holding[H any] struct {
 	held H
 }
 
-// PodHolding is what one Pod holds, and ClaimHolding what one ResourceClaim holds.
-type (
-	PodHolding   = Holding[holders.Holding]
-	ClaimHolding = Holding[holders.Claim]
-)
+// PodHolding is what one Pod holds.
+type PodHolding = Holding[holders.Holding]
+
+// ClaimHolding is what one ResourceClaim holds.
+type ClaimHolding = Holding[holders.Claim]
 
 // keeperOf returns a keeper of what objects hold, as of returns it. concerned returns the changes that follow when a holding
 // replaces another, each of which may be nil; it is called with the lock held.

@@ -109,8 +109,8 @@ func TestFactsDifferInEachField(t *testing.T) {
 		"conditions":  func(n *corev1.Node) { n.Status.Conditions[0].LastTransitionTime = metav1.Time{} },
 		"cordoned":    func(n *corev1.Node) { n.Spec.Unschedulable = true },
 	}
-	for i := range reflect.TypeFor[Facts]().NumField() {
-		field := reflect.TypeFor[Facts]().Field(i).Name
+	for f := range reflect.TypeFor[Facts]().Fields() {
+		field := f.Name
 		change, ok := changes[field]
 		if !ok {
 			t.Errorf("no change of %s", field)

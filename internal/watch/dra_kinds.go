@@ -103,7 +103,7 @@ func reflectionOf[In, O object, L runtime.Object, T any](
 	plural string, client lister[L], keeper fleet.Keeper[O, T], onFirstList func(), convert func(In) O,
 ) func() (reflection, func() bool) {
 	return func() (reflection, func() bool) {
-		s := &store[In, T]{onFirstList: onFirstList, Keeper: fleet.Keeper[In, T]{
+		s := &store[In, T]{onFirstList: onFirstList, keeper: fleet.Keeper[In, T]{
 			Reduce: func(in In) *T { return keeper.Reduce(convert(in)) },
 			Set:    keeper.Set, Remove: keeper.Remove, Replace: keeper.Replace,
 		}}

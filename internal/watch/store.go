@@ -13,7 +13,7 @@ import (
 // are decoded, also while a first list is still arriving. No informer lies in between, so there is no typed cache and no
 // handler that is called later.
 type store[O fleet.Object, T any] struct {
-	fleet.Keeper[O, T]
+	keeper fleet.Keeper[O, T]
 	// onFirstList is called when a list has arrived whole for the first time: what was unknown until then is known now, even
 	// if the list changed nothing.
 	onFirstList func()
@@ -31,10 +31,10 @@ func (s *store[O, T]) Update(obj any) error {
 		return fmt.Errorf("keep %T: not a %T", obj, *new(O))
 	}
 	key := fleet.Key(o)
-	if t := s.Keeper.Reduce(o); t != nil {
-		s.Keeper.Set(t)
+	if t := s.keeper.Reduce(o); t != nil {
+		s.keeper.Set(t)
 	} else {
-		s.Keeper.Remove(key)
+		s.keeper.Remove(key)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (s *store[O, T]) Delete(obj any) error {
 	if !ok {
 		return fmt.Errorf("drop %T: not a %T", obj, *new(O))
 	}
-	s.Keeper.Remove(fleet.Key(o))
+	s.keeper.Remove(fleet.Key(o))
 	return nil
 }
 
@@ -61,7 +61,7 @@ func (s *store[O, T]) Replace(list []any, _ string) error {
 			kept = append(kept, t)
 		}
 	}
-	s.Keeper.Replace(kept)
+	s.keeper.Replace(kept)
 	if !s.synced.Swap(true) && s.onFirstList != nil {
 		s.onFirstList()
 	}
@@ -80,7 +80,7 @@ func (s *store[O, T]) transform(obj any) (any, error) {
 	case *T:
 		return obj, nil
 	case O:
-		return s.Reduce(obj), nil
+		return s.keeper.Reduce(obj), nil
 	default:
 		return nil, fmt.Errorf("reduce %T: not a %T", obj, *new(O))
 	}

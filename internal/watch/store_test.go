@@ -13,7 +13,7 @@ import (
 
 func TestAStoreTakesListsTransformedAndNot(t *testing.T) {
 	var kept []string
-	s := &store[*corev1.Node, string]{Keeper: fleet.Keeper[*corev1.Node, string]{
+	s := &store[*corev1.Node, string]{keeper: fleet.Keeper[*corev1.Node, string]{
 		Reduce: func(n *corev1.Node) *string {
 			if n.Name == "none" {
 				return nil

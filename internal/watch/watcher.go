@@ -39,9 +39,9 @@ func New(cfg *rest.Config, f *fleet.Fleet, readDRA bool, log logr.Logger) (*Watc
 		return nil, err
 	}
 	w := &Watcher{fleet: f, log: log, core: core, nodesRead: make(chan struct{})}
-	w.nodes = &store[*corev1.Node, gpu.Facts]{Keeper: f.Nodes(), onFirstList: w.onNodesRead}
+	w.nodes = &store[*corev1.Node, gpu.Facts]{keeper: f.Nodes(), onFirstList: w.onNodesRead}
 	if f.Allocation() {
-		w.pods = &store[*corev1.Pod, fleet.PodHolding]{Keeper: f.Pods(), onFirstList: f.Announce}
+		w.pods = &store[*corev1.Pod, fleet.PodHolding]{keeper: f.Pods(), onFirstList: f.Announce}
 	}
 	if !readDRA {
 		f.WithoutClaims()

@@ -145,9 +145,9 @@ func TestTheKnownNodesHaveEveryFact(t *testing.T) {
 		everything := cmp.Exporter(func(reflect.Type) bool { return true })
 		cmp.Equal(*none, *factsOf(pruned), everything, cmp.Reporter(&found))
 	}
-	for i := range reflect.TypeFor[gpu.Facts]().NumField() {
-		if field := reflect.TypeFor[gpu.Facts]().Field(i).Name; !found.fields[field] {
-			t.Errorf("no known Node, pruned, has the fact %q", field)
+	for field := range reflect.TypeFor[gpu.Facts]().Fields() {
+		if !found.fields[field.Name] {
+			t.Errorf("no known Node, pruned, has the fact %q", field.Name)
 		}
 	}
 }
