@@ -13,7 +13,7 @@ import (
 )
 
 // flagDefinition matches the registration of a flag: its name and its default, which a flag of a type of its own lacks.
-var flagDefinition = regexp.MustCompile(`fs\.\w*Var\(&o\.\w+, "([a-z-]+)",(?: (.+?),)?(?:\n| ")`)
+var flagDefinition = regexp.MustCompile(`fs\.\w*Var\(\S+, "([a-z-]+)",(?: (.+?),)?(?:\n| ")`)
 
 // flagsOf are the names and default values, as Go expressions, of the flags that a file of the manager defines.
 func flagsOf(t *testing.T, file string) map[string]string {
